@@ -1,0 +1,83 @@
+#pragma once
+// How long a search may go on. The default limit is a number of states (a unit of work of about a microsecond), so
+// that answers do not depend on clocks; a wall-clock budget or a stop token may be set instead or beside it.
+
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <stop_token>
+
+namespace stowage {
+
+/// What a user allows a search to spend.
+struct search_limits {
+    std::uint64_t states = 200'000;  ///< units of work (about 1 us each) after which a search gives its best answer
+    std::optional<std::chrono::nanoseconds> time;  ///< wall-clock budget; if set it replaces `states`
+    std::stop_token stop;                          ///< a request to stop ends the search with its best answer
+    std::uint64_t seed = 1;                        ///< seed of every random choice
+    unsigned threads = 1;                          ///< threads that may be used; the answer does not depend on it
+};
+
+/// The running account of one search: made from search_limits when work starts, spent by the algorithms.
+/// One thread at a time. All calls are O(1); the clock is read at most once in about 64 units spent.
+class budget {
+public:
+    using clock = std::chrono::steady_clock;
+
+    /// Starts the clock now.
+    explicit budget(const search_limits& limits = {}) : budget(limits, clock::now()) {}
+    /// Counts wall-clock time from `start`, e.g. the end of reading a file.
+    budget(const search_limits& limits, clock::time_point start)
+        : stop_(limits.stop), start_(start), states_(limits.time ? unlimited : limits.states) {
+        if (limits.time) deadline_ = start + *limits.time;
+    }
+    /// Takes `units` of work from the account; false once nothing is left (and from then on).
+    bool spend(std::uint64_t units = 1) {
+        spent_ += units;
+        if (spent_ >= states_) exhausted_ = true;
+        if (spent_ >= next_look_) look();
+        return !exhausted_;
+    }
+    /// True once the states, the time or the user's patience have run out. Looks at the clock.
+    [[nodiscard]] bool exhausted() {
+        if (!exhausted_) look();
+        return exhausted_;
+    }
+    /// Units spent so far.
+    [[nodiscard]] std::uint64_t spent() const noexcept { return spent_; }
+    /// Units left; a very large number where only a clock limits the search.
+    [[nodiscard]] std::uint64_t left() const noexcept { return spent_ >= states_ ? 0 : states_ - spent_; }
+    /// True if a wall-clock limit is set: then answers may differ between runs.
+    [[nodiscard]] bool timed() const noexcept { return deadline_.has_value(); }
+    /// Time since the start.
+    [[nodiscard]] std::chrono::nanoseconds elapsed() const { return clock::now() - start_; }
+
+    /// A part of this account with at most `states` units; it shares clock and stop token. Call settle() when it is used up.
+    [[nodiscard]] budget slice(std::uint64_t states) const {
+        budget part = *this;
+        part.spent_ = 0;
+        part.next_look_ = 0;
+        part.states_ = states < left() ? states : left();
+        part.exhausted_ = exhausted_ || part.states_ == 0;
+        return part;
+    }
+    /// Books what a slice has spent.
+    void settle(const budget& part) { spend(part.spent_); }
+
+private:
+    static constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
+    void look() {
+        next_look_ = spent_ + 64;
+        if (stop_.stop_requested() || (deadline_ && clock::now() >= *deadline_)) exhausted_ = true;
+    }
+    std::stop_token stop_;
+    clock::time_point start_;
+    std::optional<clock::time_point> deadline_;
+    std::uint64_t states_;
+    std::uint64_t spent_ = 0;
+    std::uint64_t next_look_ = 0;
+    bool exhausted_ = false;
+};
+
+}  // namespace stowage
