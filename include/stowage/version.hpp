@@ -2,6 +2,8 @@
 // The version of the library, in one place: CMakeLists.txt reads the three numbers below, so that the
 // version that find_package sees and the one that a program sees can't drift apart.
 
+#include <compare>
+
 namespace stowage {
 
 /// A semantic version: an incompatible change raises `major`, an addition `minor`, a repair `patch`.

@@ -1,0 +1,48 @@
+# The library: stowage::stowage needs nothing but the standard library; what needs a package is a target of
+# its own, with its own headers. Every target exists everywhere, so that an installed tree is whole even
+# where a package was missing; whoever links such a target must have the package.
+
+find_package(Threads REQUIRED)
+find_package(nlohmann_json 3.10 QUIET)
+find_package(ZLIB QUIET)
+find_package(Boost 1.74 QUIET)
+
+file(GLOB_RECURSE core_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/stowage/*.hpp)
+set(json_headers ${core_headers})
+list(FILTER json_headers INCLUDE REGEX "/include/stowage/io(/|\\.hpp$)")
+set(boost_graph_headers ${core_headers})
+list(FILTER boost_graph_headers INCLUDE REGEX "/include/stowage/interop(/|\\.hpp$)")
+list(REMOVE_ITEM core_headers ${json_headers} ${boost_graph_headers})
+
+# stowage_add_library(NAME HEADERS header... LINK target... [FOUND condition])
+# Adds the interface target stowage::NAME. Its headers are checked to stand alone by the target
+# all_verify_interface_header_sets, unless FOUND says that a package is missing.
+function(stowage_add_library name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "HEADERS;LINK;FOUND")
+  if(name STREQUAL "stowage")
+    set(target stowage)
+  else()
+    set(target stowage_${name})
+  endif()
+  add_library(${target} INTERFACE)
+  add_library(stowage::${name} ALIAS ${target})
+  target_compile_features(${target} INTERFACE cxx_std_20)
+  target_sources(${target} INTERFACE FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/include FILES ${arg_HEADERS})
+  target_link_libraries(${target} INTERFACE ${arg_LINK})
+  set(available TRUE)
+  if(arg_FOUND AND NOT (${arg_FOUND}))
+    set(available FALSE)
+    message(STATUS "stowage::${name}: its packages are missing; what needs it is skipped")
+  endif()
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} VERIFY_INTERFACE_HEADER_SETS ${available}
+                                             STOWAGE_AVAILABLE ${available})
+  set_property(GLOBAL APPEND PROPERTY STOWAGE_LIBRARIES ${target})
+endfunction()
+
+stowage_add_library(stowage HEADERS ${core_headers} LINK Threads::Threads)
+stowage_add_library(
+  json
+  HEADERS ${json_headers}
+  LINK stowage nlohmann_json::nlohmann_json ZLIB::ZLIB
+  FOUND nlohmann_json_FOUND AND ZLIB_FOUND)
+stowage_add_library(boost_graph HEADERS ${boost_graph_headers} LINK stowage Boost::headers FOUND Boost_FOUND)
