@@ -7,6 +7,9 @@
 
 namespace stowage::detail {
 
+/// The product of two words, whole; g++ and clang have the type, the standard does not.
+__extension__ using uint128 = unsigned __int128;
+
 /// splitmix64: 64 random bits a call; a value type, seeded by one word.
 class splitmix64 {
 public:
@@ -20,7 +23,7 @@ public:
     }
     /// A number in [0, bound), bound > 0; the bias is below bound / 2^64.
     constexpr std::uint64_t below(std::uint64_t bound) noexcept {
-        return static_cast<std::uint64_t>((static_cast<unsigned __int128>((*this)()) * bound) >> 64U);
+        return static_cast<std::uint64_t>((static_cast<uint128>((*this)()) * bound) >> 64U);
     }
     /// A number in [0, 1).
     constexpr double uniform() noexcept { return static_cast<double>((*this)() >> 11U) * 0x1.0p-53; }
