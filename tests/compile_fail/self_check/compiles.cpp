@@ -1,0 +1,3 @@
+// A case that compiles: the harness must refuse it.
+// expect: error
+int main() {}
