@@ -1,6 +1,7 @@
 #pragma once
-// The library's own generator: the standard distributions and std::shuffle differ between implementations, and plans
-// must not. Source: splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
+// The library's own generator: the standard distributions and std::shuffle differ between implementations,
+// and plans must not. Source: splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number
+// generators", OOPSLA 2014).
 
 #include <cmath>
 #include <cstdint>
