@@ -2,5 +2,7 @@
 #ifdef PASS
 int main() {}
 #else
-int main() { return nothing_of_this_name; }
+int main() {
+    return nothing_of_this_name;
+}
 #endif
