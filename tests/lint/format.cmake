@@ -1,3 +1,10 @@
 # cmake -D PROGRAM=clang-format-14 -D ROOT=folder -P format.cmake
 file(GLOB_RECURSE files ${ROOT}/include/*.hpp ${ROOT}/tests/*.[ch]pp ${ROOT}/examples/*.[ch]pp ${ROOT}/bench/*.[ch]pp)
-execute_process(COMMAND ${PROGRAM} --dry-run -Werror ${files} COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${PROGRAM} --dry-run -Werror ${files} RESULT_VARIABLE status ERROR_VARIABLE messages)
+if(NOT status EQUAL 0)
+  string(REGEX MATCHALL "[^\n:]+:[0-9]+:[0-9]+: error" places "${messages}")
+  list(TRANSFORM places REPLACE ":.*" "")
+  list(REMOVE_DUPLICATES places)
+  list(JOIN places "\n  " places)
+  message(FATAL_ERROR "${PROGRAM} -i is due on:\n  ${places}\n")
+endif()
