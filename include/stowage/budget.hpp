@@ -1,6 +1,7 @@
 #pragma once
-// How long a search may go on. The default limit is a number of states (a unit of work of about a microsecond), so
-// that answers do not depend on clocks; a wall-clock budget or a stop token may be set instead or beside it.
+// How long a search may go on. The default limit is a number of states (a unit of work of about a
+// microsecond), so that answers do not depend on clocks; a wall-clock budget or a stop token may be set
+// instead or beside it.
 
 #include <chrono>
 #include <cstdint>
@@ -12,11 +13,12 @@ namespace stowage {
 
 /// What a user allows a search to spend.
 struct search_limits {
-    std::uint64_t states = 200'000;  ///< units of work (about 1 us each) after which a search gives its best answer
-    std::optional<std::chrono::nanoseconds> time;  ///< wall-clock budget; if set it replaces `states`
-    std::stop_token stop;                          ///< a request to stop ends the search with its best answer
-    std::uint64_t seed = 1;                        ///< seed of every random choice
-    unsigned threads = 1;                          ///< threads that may be used; the answer does not depend on it
+    std::uint64_t states =
+        200'000;  ///< units of work (about 1 us each) after which a search gives its best answer
+    std::optional<std::chrono::nanoseconds> time = {};  ///< wall-clock budget; if set it replaces `states`
+    std::stop_token stop = {};  ///< a request to stop ends the search with its best answer
+    std::uint64_t seed = 1;     ///< seed of every random choice
+    unsigned threads = 1;       ///< threads that may be used; the answer does not depend on it
 };
 
 /// The running account of one search: made from search_limits when work starts, spent by the algorithms.
@@ -53,7 +55,8 @@ public:
     /// Time since the start.
     [[nodiscard]] std::chrono::nanoseconds elapsed() const { return clock::now() - start_; }
 
-    /// A part of this account with at most `states` units; it shares clock and stop token. Call settle() when it is used up.
+    /// A part of this account with at most `states` units; it shares clock and stop token. Call settle() when
+    /// it is used up.
     [[nodiscard]] budget slice(std::uint64_t states) const {
         budget part = *this;
         part.spent_ = 0;

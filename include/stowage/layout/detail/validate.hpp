@@ -20,7 +20,8 @@ inline void validate_buffer(const problem& problem, std::size_t index) {
     const auto fail = [&](std::string rule) { throw layout_error(std::move(rule), problem.describe(index)); };
     if (b.size < 0) fail("size " + std::to_string(b.size) + " is negative");
     if (b.upper < b.lower) {
-        fail("lower " + std::to_string(b.lower) + " > upper " + std::to_string(b.upper) + ": its lifetime ends before it begins");
+        fail("lower " + std::to_string(b.lower) + " > upper " + std::to_string(b.upper) +
+             ": its lifetime ends before it begins");
     }
     if (b.alignment <= 0) fail("alignment " + std::to_string(b.alignment) + " is not positive");
     if (b.offset) {
@@ -32,7 +33,8 @@ inline void validate_buffer(const problem& problem, std::size_t index) {
     std::int64_t last = b.lower;
     for (const interval& gap : b.gaps) {
         if (gap.lower < last || gap.upper < gap.lower || gap.upper > b.upper) {
-            fail("gap " + std::to_string(gap.lower) + "-" + std::to_string(gap.upper) + " is out of order or outside its lifetime");
+            fail("gap " + std::to_string(gap.lower) + "-" + std::to_string(gap.upper) +
+                 " is out of order or outside its lifetime");
         }
         last = gap.upper;
     }
@@ -40,7 +42,8 @@ inline void validate_buffer(const problem& problem, std::size_t index) {
     if (b.pool && *b.pool >= pools) fail("pool " + std::to_string(*b.pool) + " does not exist");
 }
 
-/// Throws if the bytes alive at one moment pass 2^63 - 1, naming the buffer that passes it and the largest beside it.
+/// Throws if the bytes alive at one moment pass 2^63 - 1, naming the buffer that passes it and the largest
+/// beside it.
 inline void validate_load(const problem& problem) {
     struct event {
         std::int64_t time;
@@ -83,14 +86,16 @@ inline void validate_load(const problem& problem) {
 
 inline void validate(const problem& problem) {
     if (problem.alignment <= 0) {
-        throw layout_error("alignment " + std::to_string(problem.alignment) + " of the problem is not positive", {});
+        throw layout_error(
+            "alignment " + std::to_string(problem.alignment) + " of the problem is not positive", {});
     }
     bool gaps = false;
     for (std::size_t i = 0; i < problem.buffers.size(); ++i) {
         detail::validate_buffer(problem, i);
         gaps = gaps || !problem.buffers[i].gaps.empty();
     }
-    // Gaps only lower the load, so the check without them may refuse too much: sum exactly where there are some.
+    // Gaps only lower the load, so the check without them may refuse too much: sum exactly where there are
+    // some.
     if (!gaps) detail::validate_load(problem);
 }
 

@@ -1,0 +1,45 @@
+#include <stowage/budget.hpp>
+
+#include <doctest/doctest.h>
+
+using namespace stowage;
+using namespace std::chrono_literals;
+
+TEST_CASE("a number of states is spent exactly") {
+    budget account({.states = 3});
+    CHECK(account.spend());
+    CHECK(account.spend());
+    CHECK_FALSE(account.spend());
+    CHECK(account.exhausted());
+    CHECK(account.left() == 0);
+    CHECK_FALSE(account.timed());
+}
+
+TEST_CASE("a clock replaces the states") {
+    budget open({.states = 1, .time = 1h});
+    CHECK(open.spend(1'000'000));
+    CHECK(open.timed());
+    budget late({.time = 1ms}, budget::clock::now() - 1s);
+    CHECK(late.exhausted());
+    CHECK_FALSE(late.spend());
+}
+
+TEST_CASE("a request to stop ends the work") {
+    std::stop_source source;
+    budget account({.stop = source.get_token()});
+    CHECK(account.spend());
+    source.request_stop();
+    CHECK(account.exhausted());
+}
+
+TEST_CASE("a slice never has more than the whole, and is settled into it") {
+    budget account({.states = 100});
+    budget small = account.slice(10);
+    CHECK(small.left() == 10);
+    CHECK_FALSE(small.spend(10));
+    account.settle(small);
+    CHECK(account.left() == 90);
+    CHECK(account.slice(1000).left() == 90);
+    CHECK_FALSE(account.spend(90));
+    CHECK(account.slice(10).exhausted());
+}
