@@ -1,0 +1,87 @@
+#pragma once
+// Turns a layout::key, with or without noise or learnt factors, into the order in which a skyline prefers the
+// items.
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include <stowage/detail/random.hpp>
+#include <stowage/layout/detail/sections.hpp>
+#include <stowage/layout/key.hpp>
+
+namespace stowage::layout::detail {
+
+/// What one item is ranked by: compared in the order of the members, larger ones first.
+struct key_value {
+    double first = 0;
+    double second = 0;
+    double third = 0;
+};
+
+/// True where a key's first member is the largest load: factors then act on its second member.
+[[nodiscard]] constexpr bool led_by_load(key key) noexcept {
+    return key == layout::key::load_width || key == layout::key::load_size;
+}
+
+/// The values of `key`, one an item; `loads` is largest_loads(compact), looked at only if led_by_load(key).
+/// O(n).
+[[nodiscard]] inline std::vector<key_value> key_values(const sections& compact,
+                                                       std::span<const std::int64_t> loads, key key) {
+    std::vector<key_value> values(compact.items.size());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const auto size = static_cast<double>(compact.items[i].size);
+        const auto width = static_cast<double>(compact.items[i].width());
+        const auto duration = static_cast<double>(compact.items[i].duration);
+        key_value& value = values[i];
+        switch (key) {
+            case layout::key::size_duration: value = {size * duration, 0, 0}; break;
+            case layout::key::load_width: value = {static_cast<double>(loads[i]), width, size}; break;
+            case layout::key::duration: value = {duration, size, 0}; break;
+            case layout::key::load_size: value = {static_cast<double>(loads[i]), size, width}; break;
+            case layout::key::size: value = {size, width, 0}; break;
+            case layout::key::width_root_size: value = {width * std::sqrt(size), 0, 0}; break;
+            case layout::key::width_size: value = {width * width * size, 0, 0}; break;
+            case layout::key::width: value = {width, size, 0}; break;
+            case layout::key::area: value = {size * width, 0, 0}; break;
+        }
+    }
+    return values;
+}
+
+/// Multiplies each value by exp(strength × N), N standard normal. O(n).
+inline void perturb(std::span<key_value> values, key key, double strength,
+                    stowage::detail::splitmix64& random) {
+    for (key_value& value : values) {
+        (led_by_load(key) ? value.second : value.first) *= std::exp(strength * random.normal());
+    }
+}
+
+/// The items in the order of their values, the best first, ties by index. O(n log n).
+inline void rank(std::span<const key_value> values, std::vector<std::uint32_t>& ranked) {
+    ranked.resize(values.size());
+    std::iota(ranked.begin(), ranked.end(), 0U);
+    std::sort(ranked.begin(), ranked.end(), [&](std::uint32_t a, std::uint32_t b) {
+        const key_value& x = values[a];
+        const key_value& y = values[b];
+        if (x.first != y.first) return x.first > y.first;
+        if (x.second != y.second) return x.second > y.second;
+        if (x.third != y.third) return x.third > y.third;
+        return a < b;
+    });
+}
+
+/// The items in the order of `key`. O(n log n).
+[[nodiscard]] inline std::vector<std::uint32_t> ranked_by(const sections& compact, key key) {
+    const std::vector<std::int64_t> loads =
+        led_by_load(key) ? largest_loads(compact) : std::vector<std::int64_t>{};
+    std::vector<std::uint32_t> ranked;
+    rank(key_values(compact, loads, key), ranked);
+    return ranked;
+}
+
+}  // namespace stowage::layout::detail
