@@ -1,6 +1,6 @@
 #pragma once
-// The one family of exceptions that the library throws. Every error holds its facts in fields and makes its text
-// from them, so that a program can act on the fields and a person can read what().
+// The one family of exceptions that the library throws. Every error holds its facts in fields and makes its
+// text from them, so that a program can act on the fields and a person can read what().
 
 #include <cstddef>
 #include <cstdint>
@@ -95,11 +95,12 @@ public:
 /// A file or text is not what its format says. Places that do not apply are 0 or empty.
 class parse_error : public error {
 public:
-    /// `source` is a file's name or "<input>"; `line` and `column` count from 1; `key` names a JSON key or CSV column.
+    /// `source` is a file's name or "<input>"; `line` and `column` count from 1; `key` names a JSON key or
+    /// CSV column.
     parse_error(std::string rule, std::string source, std::size_t line = 0, std::size_t column = 0,
                 std::string key = {})
-        : error(make_text(rule, source, line, column, key)), rule_(std::move(rule)), source_(std::move(source)),
-          key_(std::move(key)), line_(line), column_(column) {}
+        : error(make_text(rule, source, line, column, key)), rule_(std::move(rule)),
+          source_(std::move(source)), key_(std::move(key)), line_(line), column_(column) {}
     /// The broken rule, in words.
     [[nodiscard]] const std::string& rule() const noexcept { return rule_; }
     /// The file's name.

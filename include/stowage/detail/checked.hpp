@@ -1,5 +1,6 @@
 #pragma once
-// Arithmetic on byte counts that cannot wrap: a sum beyond 2^63 - 1 is an overflow_error, never a small number.
+// Arithmetic on byte counts that cannot wrap: a sum beyond 2^63 - 1 is an overflow_error, never a small
+// number.
 
 #include <cstdint>
 #include <limits>
@@ -10,20 +11,23 @@
 namespace stowage::detail {
 
 /// a + b for non-negative byte counts; throws overflow_error naming `what` if it passes 2^63 - 1.
-[[nodiscard]] inline std::int64_t checked_add(std::int64_t a, std::int64_t b, const char* what = "sum of bytes") {
+[[nodiscard]] inline std::int64_t checked_add(std::int64_t a, std::int64_t b,
+                                              const char* what = "sum of bytes") {
     std::int64_t sum = 0;
     if (__builtin_add_overflow(a, b, &sum)) throw overflow_error(std::string(what) + " passes 2^63 - 1");
     return sum;
 }
 
-/// a * b, held at 2^63 - 1 where it would pass it: for keys and scores, where order matters and not the value.
+/// a * b, held at 2^63 - 1 where it would pass it: for keys and scores, where order matters and not the
+/// value.
 [[nodiscard]] constexpr std::int64_t saturating_multiply(std::int64_t a, std::int64_t b) noexcept {
     std::int64_t product = 0;
     if (__builtin_mul_overflow(a, b, &product)) return std::numeric_limits<std::int64_t>::max();
     return product;
 }
 
-/// The least multiple of `alignment` (> 0) at or above `value` (>= 0); throws overflow_error if it passes 2^63 - 1.
+/// The least multiple of `alignment` (> 0) at or above `value` (>= 0); throws overflow_error if it passes
+/// 2^63 - 1.
 [[nodiscard]] inline std::int64_t align_up(std::int64_t value, std::int64_t alignment) {
     const std::int64_t rest = value % alignment;
     return rest == 0 ? value : checked_add(value, alignment - rest, "aligned offset");
