@@ -26,9 +26,10 @@ namespace stowage {
 /// buffer), pinned_offset(graph, buffer)
 /// -> std::optional<std::int64_t>, control_predecessors(graph, op), a range that names earlier operators.
 ///
-/// A handle may be an object in the graph (taken by its address), a pointer (plain or smart) to one, or an
-/// integer or enum. Where operators(graph) or buffers(graph) yield objects or pointers, an integer names a
-/// position in that range.
+/// A handle may be an object in the graph (taken by its address), a pointer (plain or smart) or a
+/// std::reference_wrapper to one, or an integer or enum. Where operators(graph) or buffers(graph) yield
+/// objects or pointers, an integer names a position in that range. A range of objects is given by reference
+/// or as a view: a container returned by value holds copies, which name nothing.
 template <class Graph>
 struct program_traits {
     static decltype(auto) operators(const Graph& graph) requires requires { graph.operators(); }
@@ -93,28 +94,42 @@ concept pointer_handle = std::is_pointer_v<std::remove_cvref_t<T>> ||
     { value.operator->() } -> std::convertible_to<const void*>;
 };
 
+/// std::reference_wrapper, or what looks like it.
 template <class T>
-concept object_handle = !integer_handle<T> && !pointer_handle<T> && std::is_lvalue_reference_v<T>;
+concept wrapper_handle = requires(const std::remove_cvref_t<T>& value) {
+    { value.get() } -> std::same_as<typename std::remove_cvref_t<T>::type&>;
+};
+
+template <class T>
+concept object_handle =
+    !integer_handle<T> && !pointer_handle<T> && !wrapper_handle<T> && std::is_lvalue_reference_v<T>;
 
 }  // namespace detail
 
-/// Something that names an operator or a buffer: an integer or enum, a pointer (plain or smart), or a
-/// reference to an object that lives in the graph. A temporary object names nothing.
+/// Something that names an operator or a buffer: an integer or enum, a pointer (plain or smart) or
+/// std::reference_wrapper, or a reference to an object that lives in the graph. A temporary object names
+/// nothing.
 template <class T>
-concept handle = detail::integer_handle<T> || detail::pointer_handle<T> || detail::object_handle<T>;
+concept handle = detail::integer_handle<T> || detail::pointer_handle<T> || detail::wrapper_handle<T> ||
+    detail::object_handle<T>;
+
+/// A range whose elements name operators or buffers. Objects must outlive the range: a container of objects
+/// that is returned by value is none.
+template <class Range>
+concept handle_range = std::ranges::input_range<Range> && handle<std::ranges::range_reference_t<Range>> &&
+    (!detail::object_handle<std::ranges::range_reference_t<Range>> || std::is_lvalue_reference_v<Range> ||
+     std::ranges::borrowed_range<Range> || std::ranges::view<std::remove_cvref_t<Range>>);
 
 /// program_traits<Graph>::operators(graph) gives a range of handles, in program order.
 template <class Graph>
 concept has_operators = requires(const Graph& graph) {
-    { program_traits<Graph>::operators(graph) } -> std::ranges::input_range;
-    requires handle<std::ranges::range_reference_t<decltype(program_traits<Graph>::operators(graph))>>;
+    { program_traits<Graph>::operators(graph) } -> handle_range;
 };
 
 /// program_traits<Graph>::buffers(graph) gives a range of handles.
 template <class Graph>
 concept has_buffers = requires(const Graph& graph) {
-    { program_traits<Graph>::buffers(graph) } -> std::ranges::input_range;
-    requires handle<std::ranges::range_reference_t<decltype(program_traits<Graph>::buffers(graph))>>;
+    { program_traits<Graph>::buffers(graph) } -> handle_range;
 };
 
 /// What the range of a graph's operators yields.
@@ -130,15 +145,13 @@ using buffer_handle_t =
 /// program_traits<Graph>::reads(graph, op) gives a range that names buffers.
 template <class Graph>
 concept has_reads = has_operators<Graph> && requires(const Graph& graph, operator_handle_t<Graph> op) {
-    { program_traits<Graph>::reads(graph, op) } -> std::ranges::input_range;
-    requires handle<std::ranges::range_reference_t<decltype(program_traits<Graph>::reads(graph, op))>>;
+    { program_traits<Graph>::reads(graph, op) } -> handle_range;
 };
 
 /// program_traits<Graph>::writes(graph, op) gives a range that names buffers.
 template <class Graph>
 concept has_writes = has_operators<Graph> && requires(const Graph& graph, operator_handle_t<Graph> op) {
-    { program_traits<Graph>::writes(graph, op) } -> std::ranges::input_range;
-    requires handle<std::ranges::range_reference_t<decltype(program_traits<Graph>::writes(graph, op))>>;
+    { program_traits<Graph>::writes(graph, op) } -> handle_range;
 };
 
 /// program_traits<Graph>::bytes(graph, buffer) gives the buffer's size, an integer of bytes.

@@ -60,7 +60,6 @@ struct graph_data {
     rows successors;                         // distinct, ascending
     std::vector<std::int64_t> bytes;
     std::vector<buffer_kind> kind;
-    std::vector<operator_index> producer;
     std::vector<stage> stages;
     std::vector<std::int64_t> workspace;  // this and the following: empty where every value is the default
     std::vector<std::uint32_t> device;
@@ -109,8 +108,8 @@ public:
     [[nodiscard]] std::span<const buffer_index> accesses(operator_index op) const noexcept {
         return data_.accesses_of_operator[op];
     }
-    /// Operators that must have run before `op`, each once, ascending. Dependencies that others imply may be
-    /// left out.
+    /// Operators that must have run before `op`, each once, ascending. Most dependencies that others imply
+    /// are left out: whether u must run before v is a question of paths (reachability.hpp), not of one edge.
     [[nodiscard]] std::span<const operator_index> predecessors(operator_index op) const noexcept {
         return data_.predecessors[op];
     }
@@ -126,7 +125,8 @@ public:
     /// order runs first of all its users. `no_operator` for persistent and donated buffers, and for one that
     /// nobody uses.
     [[nodiscard]] operator_index producer(buffer_index buffer) const noexcept {
-        return data_.producer[buffer];
+        if (is_alive_at_start(kind(buffer)) || users(buffer).empty()) return no_operator;
+        return users(buffer).front();
     }
     /// Size in bytes.
     [[nodiscard]] std::int64_t bytes(buffer_index buffer) const noexcept { return data_.bytes[buffer]; }
@@ -192,8 +192,8 @@ public:
                (data_.bytes.capacity() + data_.workspace.capacity() + data_.alignment.capacity() +
                 data_.pinned.capacity()) *
                    sizeof(std::int64_t) +
-               (data_.producer.capacity() + data_.device.capacity()) * sizeof(std::uint32_t) +
-               data_.kind.capacity() + data_.stages.capacity();
+               data_.device.capacity() * sizeof(std::uint32_t) + data_.kind.capacity() +
+               data_.stages.capacity();
     }
 
 private:

@@ -14,6 +14,7 @@
 #include <stowage/detail/checked.hpp>
 #include <stowage/detail/fnv.hpp>
 #include <stowage/error.hpp>
+#include <stowage/graph/detail/implied_edges.hpp>
 #include <stowage/graph/tensor_graph.hpp>
 
 namespace stowage::detail {
@@ -29,7 +30,7 @@ struct buffer_facts {
 struct operator_facts {
     stowage::stage stage = stage::unknown;
     std::int64_t workspace = 0;
-    std::uint32_t device = 0;
+    std::int64_t device = 0;
     std::optional<double> flops;
     std::optional<double> seconds;
 };
@@ -46,16 +47,18 @@ void push_sparse(std::vector<T>& values, std::size_t position, T value, T standa
 
 class graph_builder {
 public:
-    void add_buffer(const buffer_facts& facts) {
+    /// `is_new` is false where the graph has named this buffer before.
+    void add_buffer(const buffer_facts& facts, bool is_new = true) {
         const std::size_t index = data_.bytes.size();
         const auto fail = [&](const char* rule) {
             throw program_error(rule, {}, {index, std::string(facts.name)});
         };
         if (index >= limit) fail("a program has less than 2^32 - 1 buffers");
+        if (!is_new) fail("it stands twice among the buffers");
         if (facts.bytes < 0) fail("its size is not in 0 to 2^63 - 1");
         if (static_cast<std::size_t>(facts.kind) >= buffer_kind_count) fail("its kind is out of range");
-        if (facts.alignment <= 0) fail("its alignment is not positive");
-        if (facts.pinned && *facts.pinned < 0) fail("its offset is negative");
+        if (facts.alignment <= 0) fail("its alignment is not in 1 to 2^63 - 1");
+        if (facts.pinned && *facts.pinned < 0) fail("its offset is not in 0 to 2^63 - 1");
         std::int64_t& sum = is_persistent(facts.kind) ? persistent_bytes_ : planned_bytes_;
         if (__builtin_add_overflow(sum, facts.bytes, &sum)) {
             throw overflow_error(subject{index, std::string(facts.name)}.text("buffer") +
@@ -75,10 +78,12 @@ public:
         if (index >= limit) fail("a program has less than 2^32 - 1 operators");
         if (facts.workspace < 0) fail("its workspace is not in 0 to 2^63 - 1");
         if (static_cast<std::size_t>(facts.stage) >= stage_names.size()) fail("its stage is out of range");
+        if (facts.device < 0 || facts.device > std::numeric_limits<std::uint32_t>::max())
+            fail("its device is not in 0 to 2^32 - 1");
         largest_workspace_ = std::max(largest_workspace_, facts.workspace);
         data_.stages.push_back(facts.stage);
         push_sparse<std::int64_t>(data_.workspace, index, facts.workspace, 0);
-        push_sparse<std::uint32_t>(data_.device, index, facts.device, 0);
+        push_sparse<std::uint32_t>(data_.device, index, static_cast<std::uint32_t>(facts.device), 0);
         push_sparse<double>(data_.flops, index, facts.flops.value_or(-1.0), -1.0);
         push_sparse<double>(data_.seconds, index, facts.seconds.value_or(-1.0), -1.0);
         open_ = true;
@@ -87,6 +92,10 @@ public:
     void add_write(std::size_t buffer) {
         if (!writing_) start_writes();
         add_access(buffer, "writes a buffer that does not exist");
+    }
+    /// To be told whether the operator begun last had been named before.
+    void require_new_operator(bool is_new) const {
+        if (!is_new) fail("it stands twice among the operators");
     }
     void add_control_predecessor(std::size_t op) {
         if (op == no_index || op + 1 >= data_.stages.size()) {
@@ -106,7 +115,8 @@ public:
         compute_fingerprint();
         shrink(data_.bytes, data_.kind, data_.alignment, data_.pinned, data_.stages, data_.workspace,
                data_.device, data_.write_begin, data_.accesses_of_operator.begin,
-               data_.accesses_of_operator.values);
+               data_.accesses_of_operator.values, data_.predecessors.begin, data_.predecessors.values,
+               data_.flops, data_.seconds, data_.operator_names.begin, data_.buffer_names.begin);
         return std::move(data_);
     }
 
@@ -169,27 +179,25 @@ private:
         }
     }
 
-    /// Users of each buffer, its producer, and the rules on reads before writes.
+    /// Users of each buffer, and the rules on reads before writes.
     void collect_users() {
         const std::size_t buffers = data_.bytes.size();
         std::vector<operator_index> last(buffers, no_operator);
+        std::vector<bool> written(buffers, false);
         rows& users = data_.operators_of_buffer;
         users.begin.assign(buffers + 1, 0);
-        data_.producer.assign(buffers, no_operator);
         for_each_access([&](operator_index op, buffer_index b, bool is_write) {
-            if (!is_alive_at_start(data_.kind[b]) && data_.producer[b] == no_operator) {
-                if (!is_write) {
-                    throw program_error("it reads a buffer that no operator has written before",
-                                        {op, std::string(data_.operator_names[op])}, {b, buffer_name(b)});
-                }
-                data_.producer[b] = op;
+            if (!is_write && !written[b] && !is_alive_at_start(data_.kind[b])) {
+                throw program_error("it reads a buffer that no operator has written before",
+                                    {op, std::string(data_.operator_names[op])}, {b, buffer_name(b)});
             }
+            if (is_write) written[b] = true;
             if (last[b] == op) return;
             last[b] = op;
             ++users.begin[b + 1];
         });
         for (std::size_t b = 0; b < buffers; ++b) {
-            if (data_.kind[b] == buffer_kind::output && data_.producer[b] == no_operator) {
+            if (data_.kind[b] == buffer_kind::output && !written[b]) {
                 throw program_error("an output that no operator writes", {}, {b, buffer_name(b)});
             }
             users.begin[b + 1] += users.begin[b];
@@ -204,8 +212,7 @@ private:
         });
     }
 
-    /// The hazards in program order. A write after a write is left out where a reader between the two implies
-    /// it.
+    /// The hazards in program order, without those that others imply.
     void infer_dependencies() {
         const std::size_t count = operator_count();
         const std::size_t buffers = data_.bytes.size();
@@ -219,24 +226,24 @@ private:
         std::vector<operator_index> last_write(buffers, no_operator);
         std::vector<operator_index> written_by(buffers, no_operator);
         std::vector<operator_index> seen(count, no_operator);  // seen[p] == op: edge p -> op exists
+        implied_edges implied(count);
         std::stable_sort(control_.begin(), control_.end());
         std::size_t next_control = 0;
         rows& predecessors = data_.predecessors;
-        std::vector<std::uint32_t> out(count + 1, 0);
+        const rows& accesses = data_.accesses_of_operator;
         for (std::size_t i = 0; i < count; ++i) {
             const auto op = static_cast<operator_index>(i);
             const auto depend_on = [&](operator_index before) {
                 if (before == no_operator || before == op || seen[before] == op) return;
                 seen[before] = op;
                 predecessors.values.push_back(before);
-                ++out[before + 1];
             };
-            const rows& accesses = data_.accesses_of_operator;
             const std::uint32_t begin = accesses.begin[i];
             const std::uint32_t middle = data_.write_begin[i];
             const std::uint32_t end = accesses.begin[i + 1];
             for (std::uint32_t k = middle; k < end; ++k) {
                 const buffer_index b = accesses.values[k];
+                if (written_by[b] == op) continue;
                 if (first_reader[b] == none) depend_on(last_write[b]);
                 for (std::uint32_t r = first_reader[b]; r != none; r = readers[r].next)
                     depend_on(readers[r].op);
@@ -253,27 +260,34 @@ private:
             }
             for (std::uint32_t k = middle; k < end; ++k)
                 last_write[accesses.values[k]] = op;
-            for (; next_control < control_.size() && control_[next_control].first == op; ++next_control) {
+            for (; next_control < control_.size() && control_[next_control].first == op; ++next_control)
                 depend_on(control_[next_control].second);
-            }
             std::sort(predecessors.values.begin() + predecessors.begin.back(), predecessors.values.end());
+            implied.filter(predecessors.values, predecessors.begin.back(), op,
+                           [&](operator_index p) { return predecessors[p]; });
             if (predecessors.values.size() >= limit) {
                 throw program_error("a program has less than 2^32 - 1 dependencies", {i, {}});
             }
             predecessors.begin.push_back(static_cast<std::uint32_t>(predecessors.values.size()));
         }
-        predecessors.values.shrink_to_fit();
-        predecessors.begin.shrink_to_fit();
+        transpose_dependencies();
+    }
+
+    void transpose_dependencies() {
+        const std::size_t count = operator_count();
+        const rows& predecessors = data_.predecessors;
+        rows& successors = data_.successors;
+        successors.begin.assign(count + 1, 0);
+        for (const operator_index before : predecessors.values)
+            ++successors.begin[before + 1];
         for (std::size_t i = 0; i < count; ++i)
-            out[i + 1] += out[i];
-        data_.successors.values.resize(out.back());
-        std::vector<std::uint32_t> next(out.begin(), out.end() - 1);
+            successors.begin[i + 1] += successors.begin[i];
+        successors.values.resize(predecessors.values.size());
+        std::vector<std::uint32_t> next(successors.begin.begin(), successors.begin.end() - 1);
         for (std::size_t i = 0; i < count; ++i) {
-            for (const operator_index before : predecessors[i]) {
-                data_.successors.values[next[before]++] = static_cast<operator_index>(i);
-            }
+            for (const operator_index before : predecessors[i])
+                successors.values[next[before]++] = static_cast<operator_index>(i);
         }
-        data_.successors.begin = std::move(out);
     }
 
     void compute_fingerprint() {

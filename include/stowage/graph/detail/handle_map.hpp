@@ -27,37 +27,45 @@ template <handle Handle>
         return static_cast<std::uint64_t>(value);
     } else if constexpr (pointer_handle<Handle>) {
         return reinterpret_cast<std::uintptr_t>(address_of(value));
+    } else if constexpr (wrapper_handle<Handle>) {
+        return reinterpret_cast<std::uintptr_t>(static_cast<const void*>(&value.get()));
     } else {
         return reinterpret_cast<std::uintptr_t>(static_cast<const void*>(&value));
     }
 }
 
-/// Positions of the handles added so far. A table is kept only where handles are not 0, 1, 2, ... themselves.
-template <handle Declared>
+/// Positions of the handles added so far. A table is kept only where it is needed: not for integers that are
+/// 0, 1, 2, ... themselves, nor where nothing but positions is ever looked up.
+template <handle Declared, bool ByPositionOnly>
 class handle_map {
 public:
-    /// Gives `value` the next position.
-    void add(const std::remove_reference_t<Declared>& value) {
-        const std::uint64_t key = handle_key<Declared>(value);
+    /// Gives `value` the next position; false if it has one already.
+    [[nodiscard]] bool add(const std::remove_reference_t<Declared>& value) {
         if constexpr (integer_handle<Declared>) {
-            if (table_.empty() && key == count_) {
-                ++count_;
-                return;
-            }
+            const std::uint64_t key = handle_key<Declared>(value);
             if (table_.empty()) {
+                if (key == count_) {
+                    ++count_;
+                    return true;
+                }
                 for (std::size_t i = 0; i < count_; ++i)
                     table_.emplace(i, i);
             }
+            return table_.emplace(key, count_++).second;
+        } else if constexpr (ByPositionOnly) {
+            ++count_;
+            return true;
+        } else {
+            return table_.emplace(handle_key<Declared>(value), count_++).second;
         }
-        table_.emplace(key, count_++);
     }
 
     /// The position of what `value` names, or no_index. An integer names a position where objects or pointers
     /// were added.
     template <class Named>
-    [[nodiscard]] std::size_t find(Named&& value) const {
-        const std::uint64_t key = handle_key<Named&&>(value);
-        constexpr bool by_position = integer_handle<Named&&> && !integer_handle<Declared>;
+    [[nodiscard]] std::size_t find(const Named& value) const {
+        const std::uint64_t key = handle_key<const Named&>(value);
+        constexpr bool by_position = integer_handle<Named> && !integer_handle<Declared>;
         if (by_position || (integer_handle<Declared> && table_.empty())) {
             return key < count_ ? static_cast<std::size_t>(key) : no_index;
         }
