@@ -1,0 +1,7 @@
+#pragma once
+// The room of verifiers: of orders, layouts and whole plans. They share no code with the planners.
+
+#include <stowage/verify/layout.hpp>
+#include <stowage/verify/order.hpp>
+#include <stowage/verify/plan.hpp>
+#include <stowage/verify/verdict.hpp>
