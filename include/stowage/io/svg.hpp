@@ -35,7 +35,7 @@ namespace detail {
                 case '<': out += "&lt;"; break;
                 case '>': out += "&gt;"; break;
                 case '"': out += "&quot;"; break;
-                default: out += byte < 0x20 || byte == 0x7f ? '?' : text[i];
+                default: out += (byte < 0x20 && byte != '\n') || byte == 0x7f ? '?' : text[i];
             }
             ++i;
             continue;

@@ -1,0 +1,109 @@
+#pragma once
+// The report: one HTML file without outside links, for one program or many. Each program has its figures, the
+// live bytes over time, the map of buffers (time x address) with zoom and a tooltip, and the table of what is
+// alive at the peak. The page's script is in io/detail/report_page.hpp; this header writes the data that it
+// draws.
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <stowage/io/detail/report_page.hpp>
+#include <stowage/io/picture.hpp>
+
+namespace stowage::io {
+
+namespace detail {
+
+/// Gives each distinct text a number, so that long programs with few names stay small.
+class text_table {
+public:
+    [[nodiscard]] std::size_t number_of(const std::string& text) {
+        const auto [place, added] = numbers_.emplace(text, texts_.size());
+        if (added) texts_.push_back(text);
+        return place->second;
+    }
+    [[nodiscard]] const nlohmann::json& texts() const noexcept { return texts_; }
+
+private:
+    std::map<std::string, std::size_t> numbers_;
+    nlohmann::json texts_ = nlohmann::json::array();
+};
+
+/// One picture as the object that the page's script reads.
+[[nodiscard]] inline nlohmann::json report_data(const picture& shown) {
+    using nlohmann::json;
+    text_table names;
+    json operators = json::array();
+    json stages = json::array();
+    for (std::size_t t = 0; t < shown.operators.size(); ++t) {
+        operators.push_back(names.number_of(shown.operators[t]));
+        stages.push_back(static_cast<int>(shown.stages[t]));
+    }
+    json boxes = json::array();
+    for (const picture_box& box : shown.boxes) {
+        const std::int64_t producer =
+            box.producer == no_operator ? -1 : static_cast<std::int64_t>(box.producer);
+        boxes.push_back({names.number_of(box.name), names.number_of(box.kind), static_cast<int>(box.stage),
+                         box.offset, box.bytes, box.first, box.last, producer});
+    }
+    json curves = json::array();
+    for (const picture_curve& curve : shown.curves)
+        curves.push_back({{"label", curve.label}, {"live", curve.live}});
+    json levels = json::array();
+    for (const picture_level& level : shown.levels)
+        levels.push_back({{"label", level.label}, {"bytes", level.bytes}});
+    json figures = json::array();
+    for (const auto& [label, text] : shown.figures)
+        figures.push_back({label, text});
+    return {{"title", shown.title},
+            {"status", shown.status},
+            {"names", names.texts()},
+            {"operators", operators},
+            {"stages", stages},
+            {"boxes", boxes},
+            {"curves", curves},
+            {"levels", levels},
+            {"figures", figures},
+            {"arena", shown.arena_bytes},
+            {"peakStep", shown.peak_step},
+            {"alive", shown.alive_at_peak}};
+}
+
+/// JSON that may stand inside a script element: "<" never begins a tag, and bytes that are no UTF-8 are
+/// replaced.
+[[nodiscard]] inline std::string script_safe(const nlohmann::json& data) {
+    const std::string text = data.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    std::string out;
+    out.reserve(text.size());
+    for (const char c : text) {
+        if (c == '<')
+            out += "\\u003c";
+        else
+            out += c;
+    }
+    return out;
+}
+
+}  // namespace detail
+
+/// The report on one or more programs as the text of one HTML file. O(steps + boxes), about 40 bytes each.
+/// Sizes beyond 2^53 bytes are drawn and shown rounded, as the page's script counts in doubles.
+[[nodiscard]] inline std::string to_html(std::span<const picture> pictures) {
+    std::string out(detail::report_page_head);
+    for (const picture& shown : pictures) {
+        out += "<script type=\"application/json\" class=\"program\">";
+        out += detail::script_safe(detail::report_data(shown));
+        out += "</script>\n";
+    }
+    out += detail::report_page_tail;
+    return out;
+}
+
+}  // namespace stowage::io
