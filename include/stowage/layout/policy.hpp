@@ -1,6 +1,6 @@
 #pragma once
-// What a layout policy is: a function object from a problem to offsets. Any callable of the right shape is one, so a
-// user's own lambda composes with the library's policies in layout::portfolio.
+// What a layout policy is: a function object from a problem to offsets. Any callable of the right shape is
+// one, so a user's own lambda composes with the library's policies in layout::portfolio.
 
 #include <concepts>
 #include <cstdint>
@@ -17,42 +17,45 @@
 
 namespace stowage::layout {
 
-/// Offsets of one layout, one a buffer.
+/// Offsets of one layout, one a buffer. A search that found none worth having returns an empty list.
 using offset_list = std::vector<std::int64_t>;
 
 /// What a search is given beside the problem, and what it tells back. One thread at a time.
 struct context {
     budget& account;               ///< what may be spent
-    std::int64_t lower_bound = 0;  ///< proven least arena; a policy stops at once when it meets it, and may raise it
+    std::int64_t lower_bound = 0;  ///< proven least arena; a policy stops when it meets it, and may raise it
     std::int64_t target = std::numeric_limits<std::int64_t>::max();  ///< an arena below this is worth having
-    std::uint64_t seed = 1;        ///< seed of every random choice
+    std::uint64_t seed = 1;                                          ///< seed of every random choice
+    std::string found_by{};  ///< set by policies made of others: the name of the one whose layout is returned
 };
 
 /// A layout, what is proven of it, and who found it.
 struct solution {
-    offset_list offsets;                ///< one a buffer; empty where there is no layout
-    std::int64_t arena = 0;          ///< the largest offset + size of a buffer that takes part
-    std::int64_t load = 0;           ///< the largest sum of sizes alive at one moment
-    std::int64_t lower_bound = 0;    ///< proven: no layout has a smaller arena
+    offset_list offsets;                       ///< one a buffer; empty where there is no layout
+    std::int64_t arena = 0;                    ///< the largest offset + size of a buffer that takes part
+    std::int64_t load = 0;                     ///< the largest sum of sizes alive at one moment
+    std::int64_t lower_bound = 0;              ///< proven: no layout has a smaller arena
     stowage::status status = status::unknown;  ///< optimal if arena == lower_bound
-    std::string found_by;            ///< name of the policy
-    double seconds = 0;              ///< wall-clock time
+    std::string found_by;                      ///< name of the policy
+    double seconds = 0;                        ///< wall-clock time
 };
 
 /// A policy that needs nothing but the problem.
 template <class P>
-concept simple_layout_policy = std::copy_constructible<P> && requires(const P& policy, const problem& problem) {
+concept simple_layout_policy = std::copy_constructible<P> &&
+    requires(const P& policy, const problem& problem) {
     { policy(problem) } -> std::convertible_to<offset_list>;
 };
 
 /// A policy that searches: it is given a context with its budget and the proven bound.
 template <class P>
-concept searching_layout_policy =
-    std::copy_constructible<P> && requires(const P& policy, const problem& problem, context& context) {
-        { policy(problem, context) } -> std::convertible_to<offset_list>;
-    };
+concept searching_layout_policy = std::copy_constructible<P> &&
+    requires(const P& policy, const problem& problem, context& context) {
+    { policy(problem, context) } -> std::convertible_to<offset_list>;
+};
 
-/// Something that lays out: callable as `offset_list(const problem&)` or `offset_list(const problem&, context&)`.
+/// Something that lays out: callable as `offset_list(const problem&)` or `offset_list(const problem&,
+/// context&)`.
 template <class P>
 concept layout_policy = simple_layout_policy<P> || searching_layout_policy<P>;
 
@@ -66,7 +69,8 @@ template <layout_policy P>
     }
 }
 
-/// The arena of a layout: the largest offset + size over the buffers that take part, of the fullest pool. O(n).
+/// The arena of a layout: the largest offset + size over the buffers that take part, of the fullest pool.
+/// O(n).
 [[nodiscard]] inline std::int64_t arena_of(const problem& problem, std::span<const std::int64_t> offsets) {
     std::int64_t arena = 0;
     for (std::size_t i = 0; i < problem.buffers.size(); ++i) {

@@ -38,7 +38,15 @@ struct buffer {
         {};  ///< spans inside its lifetime in which it holds no bytes; sorted, disjoint
     std::optional<std::uint32_t> pool = {};  ///< the pool that it must be in; none: any
     /// True if it occupies bytes at some moment.
-    [[nodiscard]] bool takes_part() const noexcept { return size > 0 && lower < upper; }
+    [[nodiscard]] bool takes_part() const noexcept {
+        if (size <= 0) return false;
+        std::int64_t held_from = lower;  // gaps may cover a lifetime whole
+        for (const interval& gap : gaps) {
+            if (held_from < gap.lower) return true;
+            held_from = gap.upper;
+        }
+        return held_from < upper;
+    }
 };
 
 /// A whole problem: the buffers and what holds for all of them.

@@ -147,6 +147,11 @@ inline void spans_of(const buffer& b, std::vector<interval>& spans) {
     return ranges;
 }
 
+/// True if an arena of `top` bytes is not worth having; a limit of 2^63 - 1 is none.
+[[nodiscard]] constexpr bool reaches(std::int64_t top, std::int64_t limit) noexcept {
+    return top >= limit && limit != std::numeric_limits<std::int64_t>::max();
+}
+
 /// The compact form of a valid problem (see layout::validate). Pools are not looked at. O(n log n) time for n
 /// buffers and gaps together, O(n) memory. Throws overflow_error if the bytes alive at one moment pass 2^63
 /// - 1.
@@ -165,7 +170,6 @@ inline void spans_of(const buffer& b, std::vector<interval>& spans) {
         const buffer& b = problem.buffers[i];
         if (!b.takes_part()) continue;
         spans_of(b, own);
-        if (own.empty()) continue;
         item entry;
         entry.size = b.size;
         entry.duration = span_of_time(b.lower, b.upper);

@@ -122,7 +122,7 @@ public:
             if (place >= 0) {
                 const std::uint32_t chosen = ranked[index(place)];
                 const std::int64_t top = put(chosen, valley, options, offsets);
-                if (top < 0 || top >= options.limit) return outcome;
+                if (top < 0 || reaches(top, options.limit)) return outcome;
                 outcome.arena = std::max(outcome.arena, top);
                 --left;
             } else {

@@ -1,0 +1,147 @@
+#pragma once
+// Places buffers one by one, each where it is free during its whole lifetime: what first fit and best fit
+// share, and what skylines fall back to where buffers are pinned or have gaps. Honours everything that a
+// layout problem can ask for.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include <stowage/budget.hpp>
+#include <stowage/error.hpp>
+#include <stowage/layout/detail/address_tree.hpp>
+#include <stowage/layout/detail/free_gaps.hpp>
+#include <stowage/layout/detail/ranking.hpp>
+#include <stowage/layout/detail/sections.hpp>
+#include <stowage/layout/placement_order.hpp>
+#include <stowage/layout/policy.hpp>
+#include <stowage/layout/problem.hpp>
+
+namespace stowage::layout::detail {
+
+/// Which of the places that are large enough a buffer gets.
+enum class fit : std::uint8_t {
+    first,  ///< the lowest
+    best,   ///< the smallest free stretch, the lowest of several
+};
+
+/// The items in an order of placement. O(n log n).
+[[nodiscard]] inline std::vector<std::uint32_t> ordered_by(const problem& problem, const sections& compact,
+                                                           placement_order order) {
+    switch (order) {
+        case placement_order::birth: break;
+        case placement_order::duration: return ranked_by(compact, key::duration);
+        case placement_order::size_duration: return ranked_by(compact, key::size_duration);
+        case placement_order::load: return ranked_by(compact, key::load_size);
+        case placement_order::size: {
+            std::vector<key_value> values(compact.items.size());
+            for (std::size_t i = 0; i < values.size(); ++i) {
+                values[i] = {static_cast<double>(compact.items[i].size),
+                             static_cast<double>(compact.items[i].duration), 0};
+            }
+            std::vector<std::uint32_t> ranked;
+            rank(values, ranked);
+            return ranked;
+        }
+    }
+    std::vector<std::uint32_t> ranked(compact.items.size());
+    std::iota(ranked.begin(), ranked.end(), 0U);
+    std::sort(ranked.begin(), ranked.end(), [&](std::uint32_t a, std::uint32_t b) {
+        const std::int64_t x = problem.buffers[compact.items[a].buffer].lower;
+        const std::int64_t y = problem.buffers[compact.items[b].buffer].lower;
+        return x != y ? x < y : a < b;
+    });
+    return ranked;
+}
+
+/// Throws layout_error naming item `index` and a pinned item before it that it overlaps. O(n).
+[[noreturn]] inline void refuse_pin(const problem& problem, const sections& compact, std::size_t index) {
+    const item& entry = compact.items[index];
+    for (std::size_t other = 0; other < index; ++other) {
+        const item& before = compact.items[other];
+        if (!before.pinned() || before.pin >= entry.pin + entry.size || entry.pin >= before.pin + before.size)
+            continue;
+        for (const section_range& x : compact.pieces_of(index)) {
+            for (const section_range& y : compact.pieces_of(other)) {
+                if (x.first >= y.last || y.first >= x.last) continue;
+                throw layout_error("both are pinned to the same bytes while they are alive together",
+                                   problem.describe(before.buffer), problem.describe(entry.buffer));
+            }
+        }
+    }
+    throw layout_error("pinned to bytes that are in use", problem.describe(entry.buffer));
+}
+
+/// Places all items: the pinned ones, then the others in the given order; offsets by item, or an empty list
+/// if the account is exhausted, the limit reached or 2^63 - 1 passed. Spends about a unit a microsecond. O(n
+/// r log k) for questions that pass r runs of addresses. Throws layout_error if two pins are in conflict,
+/// overflow_error if a pin ends past 2^63 - 1.
+[[nodiscard]] inline std::vector<std::int64_t> place_in_order(const problem& problem, const sections& compact,
+                                                              std::span<const std::uint32_t> order, fit fit,
+                                                              std::int64_t limit, budget& account) {
+    address_tree used(compact.count());
+    std::vector<std::int64_t> offsets(compact.items.size(), -1);
+    for (std::size_t i = 0; compact.pinned && i < compact.items.size(); ++i) {
+        const item& entry = compact.items[i];
+        if (!entry.pinned()) continue;
+        const std::int64_t upper =
+            stowage::detail::checked_add(entry.pin, entry.size, "end of a pinned buffer");
+        if (!used.is_free(compact.pieces_of(i), entry.pin, upper)) refuse_pin(problem, compact, i);
+        used.add(compact.pieces_of(i), entry.pin, upper);
+        offsets[i] = entry.pin;
+    }
+    for (const std::uint32_t i : order) {
+        const item& entry = compact.items[i];
+        if (entry.pinned()) continue;
+        const auto pieces = compact.pieces_of(i);
+        const std::int64_t offset = fit == fit::best ? used.snuggest(pieces, entry.size, entry.alignment)
+                                                     : used.lowest(pieces, entry.size, entry.alignment);
+        if (offset < 0 || reaches(offset + entry.size, limit)) return {};
+        used.add(pieces, offset, offset + entry.size);
+        if (!account.spend(1 + used.take_steps() / 128)) return {};
+        offsets[i] = offset;
+    }
+    return offsets;
+}
+
+/// First fit by birth where nothing is pinned and no lifetime has a gap: a sweep over time with the free gaps
+/// in the order of their addresses, so that each buffer costs about O(log n + g / 64) for g gaps. The same
+/// answer as place_in_order.
+[[nodiscard]] inline std::vector<std::int64_t> place_by_birth(const problem& problem, const sections& compact,
+                                                              std::int64_t limit, budget& account) {
+    const auto lower = [&](std::uint32_t i) { return problem.buffers[compact.items[i].buffer].lower; };
+    const auto upper = [&](std::uint32_t i) { return problem.buffers[compact.items[i].buffer].upper; };
+    const std::vector<std::uint32_t> births = ordered_by(problem, compact, placement_order::birth);
+    std::vector<std::uint32_t> deaths = births;
+    std::sort(deaths.begin(), deaths.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return upper(a) != upper(b) ? upper(a) < upper(b) : a < b;
+    });
+    free_gaps gaps;
+    std::vector<std::int64_t> offsets(compact.items.size(), -1);
+    std::size_t dead = 0;
+    for (const std::uint32_t i : births) {
+        if (!account.spend()) return {};
+        for (; upper(deaths[dead]) <= lower(i); ++dead) {
+            const std::uint32_t j = deaths[dead];
+            gaps.give(offsets[j], offsets[j] + compact.items[j].size);
+        }
+        const std::int64_t offset = gaps.take(compact.items[i].size, compact.items[i].alignment);
+        if (offset < 0 || reaches(offset + compact.items[i].size, limit)) return {};
+        offsets[i] = offset;
+    }
+    return offsets;
+}
+
+/// place_in_order for a policy: offsets by buffer, within what the context allows.
+[[nodiscard]] inline offset_list fit_offsets(const problem& problem, const sections& compact,
+                                             std::span<const std::uint32_t> order, fit fit,
+                                             context& context) {
+    const auto offsets = place_in_order(problem, compact, order, fit, context.target, context.account);
+    if (offsets.size() != compact.items.size()) return {};
+    return offsets_by_buffer(problem, compact, offsets);
+}
+
+}  // namespace stowage::layout::detail

@@ -1,0 +1,133 @@
+#pragma once
+// One call from a layout problem to offsets, the proof that there is of them, and who found them.
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <stowage/budget.hpp>
+#include <stowage/error.hpp>
+#include <stowage/layout/best_fit.hpp>
+#include <stowage/layout/bounds.hpp>
+#include <stowage/layout/detail/sections.hpp>
+#include <stowage/layout/first_fit.hpp>
+#include <stowage/layout/llfb.hpp>
+#include <stowage/layout/policy.hpp>
+#include <stowage/layout/portfolio.hpp>
+#include <stowage/layout/problem.hpp>
+#include <stowage/layout/skylines.hpp>
+#include <stowage/status.hpp>
+
+namespace stowage::layout {
+
+/// What plan() runs where no policy is given: skylines by every key, the fits, then skylines with noise until
+/// the account is exhausted.
+[[nodiscard]] inline auto default_portfolio() {
+    return portfolio{
+        skylines{},
+        first_fit{{.order = placement_order::size}},
+        best_fit{{.order = placement_order::size}},
+        llfb_fit{},
+        first_fit{{.order = placement_order::load}},
+        best_fit{{.order = placement_order::birth}},
+        skylines{{.plain_keys = false, .perturbed_rounds = std::numeric_limits<std::uint64_t>::max()}}};
+}
+
+namespace detail {
+
+/// Lays out a problem in one pool, first fit by birth if the policy finds nothing in its time.
+template <layout_policy Policy>
+[[nodiscard]] solution plan_one_pool(const problem& problem, const Policy& policy, budget& account,
+                                     std::uint64_t seed) {
+    const sections compact = make_sections(problem);
+    solution result;
+    result.load = compact.max_load();
+    context context{.account = account, .lower_bound = lower_bound(compact).bytes, .seed = seed};
+    result.offsets = apply(policy, problem, context);
+    result.found_by = context.found_by.empty() ? name_of(policy) : context.found_by;
+    if (result.offsets.size() != problem.buffers.size()) {
+        const first_fit fallback{};
+        result.offsets = fallback(problem);
+        result.found_by = fallback.name();
+    }
+    result.arena = arena_of(problem, result.offsets);
+    result.lower_bound = std::max(result.load, context.lower_bound);
+    return result;
+}
+
+/// The buffers of one pool; those without a pool lie in pool 0. `index` receives their places in the whole
+/// problem.
+[[nodiscard]] inline problem buffers_of_pool(const problem& whole, std::uint32_t pool,
+                                             std::vector<std::size_t>& index) {
+    problem part;
+    part.alignment = whole.alignment;
+    index.clear();
+    for (std::size_t i = 0; i < whole.buffers.size(); ++i) {
+        if (whole.buffers[i].pool.value_or(0) != pool) continue;
+        part.buffers.push_back(whole.buffers[i]);
+        if (!whole.names.empty()) part.names.push_back(whole.describe(i).name);
+        index.push_back(i);
+    }
+    return part;
+}
+
+}  // namespace detail
+
+/// Lays out with a policy of the caller's choice on a running account; the solution's time counts from the
+/// account's start. If the policy finds nothing before the account is exhausted, the answer is first fit by
+/// birth, which takes O(n log n) (O(n r log k) with pins or gaps). With several pools each is laid out by
+/// itself, buffers without a pool in pool 0; arena and load are those of the fullest pool. Throws
+/// layout_error or overflow_error if the problem is not valid (see layout::validate) or two pins are in
+/// conflict. Reentrant.
+template <layout_policy Policy>
+[[nodiscard]] solution plan(const problem& problem, const Policy& policy, budget& account,
+                            std::uint64_t seed = 1) {
+    validate(problem);
+    solution result;
+    if (problem.capacities.size() <= 1) {
+        result = detail::plan_one_pool(problem, policy, account, seed);
+    } else {
+        // A buffer without a pool could lie elsewhere: only the buffers that must be in a pool bound its
+        // arena.
+        result.offsets.assign(problem.buffers.size(), 0);
+        std::vector<std::size_t> index;
+        for (std::uint32_t pool = 0; pool < problem.capacities.size(); ++pool) {
+            const layout::problem part = detail::buffers_of_pool(problem, pool, index);
+            const solution of_pool = detail::plan_one_pool(part, policy, account, seed);
+            for (std::size_t k = 0; k < index.size(); ++k)
+                result.offsets[index[k]] = of_pool.offsets[k];
+            bool all_bound = true;
+            for (const buffer& b : part.buffers)
+                all_bound = all_bound && (b.pool || !b.takes_part());
+            if (all_bound) result.lower_bound = std::max(result.lower_bound, of_pool.lower_bound);
+            result.load = std::max(result.load, of_pool.load);
+            if (of_pool.arena > result.arena || result.found_by.empty()) result.found_by = of_pool.found_by;
+            result.arena = std::max(result.arena, of_pool.arena);
+        }
+    }
+    result.status = result.arena == result.lower_bound ? status::optimal : status::feasible;
+    result.seconds = std::chrono::duration<double>(account.elapsed()).count();
+    return result;
+}
+
+/// The same with limits instead of an account. A limit in states is at least one a buffer, which is enough
+/// for a skyline or two of any size.
+template <layout_policy Policy>
+[[nodiscard]] solution plan(const problem& problem, const Policy& policy, search_limits limits = {}) {
+    limits.states = std::max<std::uint64_t>(limits.states, problem.buffers.size());
+    budget account(limits);
+    return plan(problem, policy, account, limits.seed);
+}
+
+/// Lays out with the default portfolio: the best offsets that it finds within the limits, and at once when
+/// they are proven optimal. Example: `auto answer = layout::plan(problem, {.seed = 7}); answer.offsets[3];`
+[[nodiscard]] inline solution plan(const problem& problem, const search_limits& limits = {}) {
+    return plan(problem, default_portfolio(), limits);
+}
+
+}  // namespace stowage::layout

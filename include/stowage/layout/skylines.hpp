@@ -1,0 +1,107 @@
+#pragma once
+// Many skylines, one after the other, until one meets the lower bound: every key, plain and slack-aware, then
+// keys with noise. Source: papers/layout.md, 1, 2 and 4.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <stowage/detail/random.hpp>
+#include <stowage/layout/detail/fit_engine.hpp>
+#include <stowage/layout/detail/ranking.hpp>
+#include <stowage/layout/detail/sections.hpp>
+#include <stowage/layout/detail/skyline_engine.hpp>
+#include <stowage/layout/key.hpp>
+#include <stowage/layout/policy.hpp>
+#include <stowage/layout/problem.hpp>
+#include <stowage/layout/skyline.hpp>
+
+namespace stowage::layout {
+
+/// Options of skylines.
+struct skylines_options {
+    /// The keys, in the order in which they are tried.
+    std::vector<layout::key> keys{all_keys.begin(), all_keys.end()};
+    bool slack_aware = true;  ///< each key is tried with every slack_rule, not with slack_rule::none alone
+    bool plain_keys = true;   ///< the keys are tried as they are before any round with noise
+    std::uint64_t perturbed_rounds =
+        0;  ///< rounds with noise; round q has key q and noise 0.03 to 0.18, six levels
+};
+
+/// Lays out by the best of many skylines, the first of equal ones; stops at once when one meets the context's
+/// lower bound, and at the end of its account. Everything else is as in layout::skyline: with pins or gaps
+/// each key is one first fit. O(n log n) a skyline, O(n) memory. Reentrant.
+struct skylines {
+    skylines_options options{};
+
+    [[nodiscard]] offset_list operator()(const problem& problem, context& context) const {
+        const detail::sections compact = detail::make_sections(problem);
+        const std::vector<std::int64_t> loads = detail::largest_loads(compact);
+        detail::skyline_engine engine(compact);
+        sweep state{problem, compact, context, engine, {}, context.target, {}, {}};
+        if (options.plain_keys) {
+            for (const key key : options.keys) {
+                detail::rank(detail::key_values(compact, loads, key), state.ranked);
+                if (try_key(state, key, 0)) return state.best;
+            }
+        }
+        stowage::detail::splitmix64 random(context.seed);
+        for (std::uint64_t round = 0; round < options.perturbed_rounds && !options.keys.empty(); ++round) {
+            const std::size_t count = options.keys.size();
+            const key key = options.keys[round % count];
+            const double noise = 0.03 * static_cast<double>(1 + round / count % 6);
+            std::vector<detail::key_value> values = detail::key_values(compact, loads, key);
+            detail::perturb(values, key, noise, random);
+            detail::rank(values, state.ranked);
+            if (try_key(state, key, noise)) return state.best;
+        }
+        return state.best;
+    }
+    [[nodiscard]] std::string name() const { return "skylines"; }
+
+private:
+    struct sweep {
+        const layout::problem& problem;
+        const detail::sections& compact;
+        layout::context& context;
+        detail::skyline_engine& engine;
+        offset_list best;
+        std::int64_t best_arena;
+        std::vector<std::uint32_t> ranked;
+        std::vector<std::int64_t> offsets;
+    };
+
+    /// Runs the ranking in every form; true if there is nothing more to do.
+    [[nodiscard]] bool try_key(sweep& state, key key, double noise) const {
+        const bool fits_only = state.compact.pinned || state.compact.gapped;
+        for (const slack_rule slack : {slack_rule::none, slack_rule::when_needed, slack_rule::always}) {
+            if (slack != slack_rule::none && (fits_only || !options.slack_aware)) break;
+            if (state.context.account.exhausted()) return true;
+            if (fits_only) {
+                state.offsets =
+                    detail::place_in_order(state.problem, state.compact, state.ranked, detail::fit::first,
+                                           state.best_arena, state.context.account);
+                if (state.offsets.empty()) continue;
+            } else {
+                state.offsets.resize(state.compact.items.size());
+                const detail::skyline_run run{
+                    .slack = slack, .limit = state.best_arena, .target = state.context.lower_bound};
+                const auto outcome =
+                    state.engine.run(state.ranked, run, state.offsets, state.context.account);
+                if (!outcome.complete) continue;
+            }
+            state.best_arena = detail::arena_of_items(state.compact, state.offsets);
+            state.best = detail::offsets_by_buffer(state.problem, state.compact, state.offsets);
+            state.context.found_by = skyline{{.key = key, .slack = slack, .noise = noise}}.name();
+            if (state.best_arena <= state.context.lower_bound) return true;
+        }
+        return false;
+    }
+};
+
+static_assert(searching_layout_policy<skylines>);
+static_assert(!simple_layout_policy<skylines>, "without a context it does not know when to stop");
+
+}  // namespace stowage::layout
