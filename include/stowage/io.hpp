@@ -2,4 +2,8 @@
 // The io room: files and texts in, files and texts out. Needs nlohmann-json and zlib (target stowage::json).
 
 #include <stowage/io/access_list.hpp>
+#include <stowage/io/atomic_file.hpp>
+#include <stowage/io/dot.hpp>
 #include <stowage/io/file.hpp>
+#include <stowage/io/layout_csv.hpp>
+#include <stowage/io/plan_file.hpp>

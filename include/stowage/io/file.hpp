@@ -64,7 +64,7 @@ public:
                                          std::size_t max_bytes) {
         if (!ready_) throw parse_error("no memory to decompress it", source);
         std::string text;
-        std::string input(packed.substr(0, 0));
+        std::string input;
         std::string block(block_bytes, '\0');
         std::size_t next = 0;
         while (true) {
@@ -130,7 +130,7 @@ private:
     std::string bytes;
     std::size_t got = 0;
     do {
-        const std::size_t step = std::max<std::size_t>(bytes.size(), 1U << 16U);
+        const std::size_t step = std::min(std::max<std::size_t>(bytes.size(), 1U << 16U), limit - got + 1);
         bytes.resize(got + step);
         got += std::fread(bytes.data() + got, 1, step, file.get());
         if (std::ferror(file.get()) != 0) {
