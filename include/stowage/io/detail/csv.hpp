@@ -2,6 +2,7 @@
 // Rows of comma-separated values (RFC 4180), with the place of every field. Fields that need no unquoting are
 // views into the text.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -44,8 +45,12 @@ public:
         }
         return false;
     }
-    /// The line after the last row that was read.
-    [[nodiscard]] std::size_t line() const noexcept { return line_; }
+    /// About the number of rows to come; bounded by the text, for a row of four fields has 8 bytes.
+    [[nodiscard]] std::size_t remaining_lines() const {
+        const auto lines = static_cast<std::size_t>(
+            std::count(text_.begin() + static_cast<std::ptrdiff_t>(next_), text_.end(), '\n'));
+        return std::min(lines, (text_.size() - next_) / 8) + 1;
+    }
 
 private:
     static constexpr std::string_view blanks = " \t\r\v\f";

@@ -30,6 +30,10 @@ public:
         if (!rows_.next(fields_)) throw parse_error("no header", source_, 1, 1);
         read_header();
         layout::problem problem;
+        const std::size_t rows = rows_.remaining_lines();
+        problem.buffers.reserve(rows);
+        problem.names.reserve(rows);
+        ids_.reserve(rows);
         while (rows_.next(fields_)) {
             if (fields_.size() != header_.size()) wrong_length();
             id_ = fields_[place_[id]].text;
