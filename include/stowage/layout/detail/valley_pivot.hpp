@@ -1,0 +1,171 @@
+#pragma once
+// Where the valley search branches: in a valley of the floors, the section with the fewest options. Counts
+// are kept for each valley until something in it changes.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include <stowage/layout/detail/valley_state.hpp>
+#include <stowage/layout/valley_rules.hpp>
+
+namespace stowage::layout::detail {
+
+/// A section of a valley and what can be done there.
+struct pivot {
+    int section = -1;  ///< -1: nothing is left to place
+    int left = 0;      ///< the valley is [left, right)
+    int right = 0;
+    std::int64_t height = 0;  ///< floor of the valley
+    std::int64_t wall = 0;    ///< the lower of its neighbours, or the capacity
+    std::int64_t rise = 0;    ///< by how much the section alone may be raised; 0: not at all
+    int candidates =
+        0;              ///< unplaced blocks inside the valley that cover the section and may lie on its floor
+    bool idle = false;  ///< no unplaced block covers the section: it can be raised at once
+    /// Options: candidates and the raise; 0 is a dead end.
+    [[nodiscard]] int options() const noexcept { return candidates + (rise > 0 ? 1 : 0); }
+};
+
+/// Finds pivots; keeps what it knows of each valley while the state does not change there.
+class pivot_finder {
+public:
+    explicit pivot_finder(const valley_state& state)
+        : state_(state), known_(static_cast<std::size_t>(state.sections())),
+          starts_(static_cast<std::size_t>(state.sections()) + 1, 0), smallest_left_(starts_.size(), 0),
+          smallest_right_(starts_.size(), 0) {}
+    /// Forgets everything; call after the state was reset.
+    void reset() { known_.assign(known_.size(), valley{}); }
+    /// Work done so far, in visits of sections and blocks.
+    [[nodiscard]] std::uint64_t work() const noexcept { return work_; }
+
+    /// True if b may lie on the floor of the valley that ends at `right`: it is inside and was not ruled out
+    /// there.
+    [[nodiscard]] bool fits(int b, int right, std::int64_t height) const {
+        return state_.least(b) <= height && state_.blocks()[static_cast<std::size_t>(b)].last <= right;
+    }
+
+    /// The section to branch on in the component [left, right), by the rule; a dead end or a forced move if
+    /// there is one. O(sections + blocks of the valleys that changed).
+    [[nodiscard]] pivot find(int left, int right, pivot_rule rule) {
+        pivot best;
+        work_ += static_cast<std::uint64_t>(right - left) / 4;
+        for (int l = left; l < right;) {
+            const std::int64_t height = state_.floor(l);
+            std::int64_t newest = state_.version(l);
+            int r = l + 1;
+            for (; r < right && state_.floor(r) == height; ++r)
+                newest = std::max(newest, state_.version(r));
+            const std::int64_t left_wall = l > left ? state_.floor(l - 1) : state_.capacity();
+            const std::int64_t right_wall = r < right ? state_.floor(r) : state_.capacity();
+            if ((l > left && left_wall < height) || (r < right && right_wall < height)) {
+                l = r;
+                continue;
+            }
+            if (l > left) newest = std::max(newest, state_.version(l - 1));
+            if (r < right) newest = std::max(newest, state_.version(r));
+            valley& entry = known_[static_cast<std::size_t>(l)];
+            if (entry.seen < newest || entry.best.right != r || entry.component_left != left ||
+                entry.component_right != right) {
+                entry.best = examine(l, r, std::min(left_wall, right_wall), entry.busy);
+                entry.component_left = left;
+                entry.component_right = right;
+                entry.seen = state_.clock();
+            }
+            // Where nothing is left to place, the floor may rise to the walls at once; over the whole
+            // component: done.
+            if (entry.busy || l > left || r < right) {
+                if (entry.best.options() == 0 && !entry.best.idle) return entry.best;
+                if (best.section < 0 || better(entry.best, best, rule)) best = entry.best;
+            }
+            l = r;
+        }
+        return best;
+    }
+
+private:
+    struct valley {
+        pivot best;
+        std::int64_t seen = -1;
+        int component_left = -1;
+        int component_right = -1;
+        bool busy = false;
+    };
+    static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
+
+    /// Counts the options of each section of the valley [left, right) by prefix sums, and takes the least.
+    pivot examine(int left, int right, std::int64_t wall, bool& busy) {
+        const auto blocks = state_.blocks();
+        pivot best;
+        best.left = left;
+        best.right = right;
+        best.height = state_.floor(left);
+        best.wall = wall;
+        busy = false;
+        const auto at = [](int s) { return static_cast<std::size_t>(s); };
+        std::fill(starts_.begin() + left, starts_.begin() + right + 1, 0);
+        std::fill(smallest_left_.begin() + left, smallest_left_.begin() + right + 1, none);
+        std::fill(smallest_right_.begin() + left, smallest_right_.begin() + right + 1, none);
+        for (int s = left; s < right; ++s) {
+            const auto births = state_.unplaced_from(s);
+            work_ += births.size();
+            for (const int j : births) {
+                if (!fits(j, right, best.height)) continue;
+                const block& item = blocks[at(j)];
+                ++starts_[at(s)];
+                --starts_[at(item.last)];
+                smallest_left_[at(item.last)] = std::min(smallest_left_[at(item.last)], item.size);
+                if (s > left) smallest_right_[at(s - 1)] = std::min(smallest_right_[at(s - 1)], item.size);
+            }
+        }
+        for (int s = left + 1; s < right; ++s) {
+            starts_[at(s)] += starts_[at(s - 1)];
+            smallest_left_[at(s)] = std::min(smallest_left_[at(s)], smallest_left_[at(s - 1)]);
+        }
+        for (int s = right - 2; s >= left; --s) {
+            smallest_right_[at(s)] = std::min(smallest_right_[at(s)], smallest_right_[at(s + 1)]);
+        }
+        const std::int64_t depth = wall - best.height;
+        int least = std::numeric_limits<int>::max();
+        for (int s = left; s < right; ++s) {
+            const bool idle = state_.remaining(s) == 0;
+            busy = busy || !idle;
+            std::int64_t rise = depth;
+            if (!idle) {
+                rise = std::min({depth, smallest_left_[at(s)], smallest_right_[at(s)]});
+                if (rise > state_.slack(s)) rise = 0;
+            }
+            const int options = idle ? -1 : starts_[at(s)] + (rise > 0 ? 1 : 0);
+            if (options >= least) continue;
+            least = options;
+            best.section = s;
+            best.candidates = starts_[at(s)];
+            best.rise = rise;
+            best.idle = idle;
+            if (options == 0) return best;
+        }
+        return best;
+    }
+
+    static bool better(const pivot& a, const pivot& b, pivot_rule rule) {
+        const int x = a.idle ? 0 : a.options();
+        const int y = b.idle ? 0 : b.options();
+        if (x <= 1 || y <= 1) return x < y;
+        switch (rule) {
+            case pivot_rule::lowest_fewest: return a.height != b.height ? a.height < b.height : x < y;
+            case pivot_rule::fewest_narrowest: return x != y ? x < y : a.right - a.left < b.right - b.left;
+            case pivot_rule::fewest_lowest: break;
+        }
+        return x != y ? x < y : a.height < b.height;
+    }
+
+    const valley_state& state_;
+    std::vector<valley> known_;
+    std::vector<int> starts_;
+    std::vector<std::int64_t> smallest_left_;
+    std::vector<std::int64_t> smallest_right_;
+    std::uint64_t work_ = 0;
+};
+
+}  // namespace stowage::layout::detail
