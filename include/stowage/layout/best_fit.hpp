@@ -8,6 +8,7 @@
 #include <string>
 
 #include <stowage/budget.hpp>
+#include <stowage/layout/detail/compact_form.hpp>
 #include <stowage/layout/detail/fit_engine.hpp>
 #include <stowage/layout/detail/sections.hpp>
 #include <stowage/layout/placement_order.hpp>
@@ -39,7 +40,8 @@ struct best_fit {
         return offsets;
     }
     [[nodiscard]] offset_list operator()(const problem& problem, context& context) const {
-        const detail::sections compact = detail::make_sections(problem);
+        const detail::compact_form form(problem, context);
+        const detail::sections& compact = *form;
         const auto order = detail::ordered_by(problem, compact, options.order);
         return detail::fit_offsets(problem, compact, order, detail::fit::best, context);
     }

@@ -8,6 +8,7 @@
 #include <string>
 
 #include <stowage/budget.hpp>
+#include <stowage/layout/detail/compact_form.hpp>
 #include <stowage/layout/detail/fit_engine.hpp>
 #include <stowage/layout/detail/sections.hpp>
 #include <stowage/layout/placement_order.hpp>
@@ -40,7 +41,8 @@ struct first_fit {
         return offsets;
     }
     [[nodiscard]] offset_list operator()(const problem& problem, context& context) const {
-        const detail::sections compact = detail::make_sections(problem);
+        const detail::compact_form form(problem, context);
+        const detail::sections& compact = *form;
         if (options.order == placement_order::birth && !compact.pinned && !compact.gapped) {
             const auto offsets = detail::place_by_birth(problem, compact, context.target, context.account);
             if (offsets.size() != compact.items.size()) return {};

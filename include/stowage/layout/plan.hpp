@@ -15,6 +15,7 @@
 #include <stowage/layout/best_fit.hpp>
 #include <stowage/layout/bounds.hpp>
 #include <stowage/layout/detail/sections.hpp>
+#include <stowage/layout/detail/validate.hpp>
 #include <stowage/layout/first_fit.hpp>
 #include <stowage/layout/llfb.hpp>
 #include <stowage/layout/policy.hpp>
@@ -40,19 +41,40 @@ namespace stowage::layout {
 
 namespace detail {
 
+/// Validates a problem and gives its compact form; the load is summed once, a second time only for the
+/// error's names.
+[[nodiscard]] inline sections checked_sections(const problem& problem) {
+    validate_buffers(problem);
+    try {
+        return make_sections(problem);
+    } catch (const overflow_error&) {
+        validate(problem);
+        throw;
+    }
+}
+
 /// Lays out a problem in one pool, first fit by birth if the policy finds nothing in its time.
 template <layout_policy Policy>
 [[nodiscard]] solution plan_one_pool(const problem& problem, const Policy& policy, budget& account,
                                      std::uint64_t seed) {
-    const sections compact = make_sections(problem);
+    const sections compact = checked_sections(problem);
     solution result;
     result.load = compact.max_load();
-    context context{.account = account, .lower_bound = lower_bound(compact).bytes, .seed = seed};
+    context context{.account = account,
+                    .lower_bound = lower_bound(compact).bytes,
+                    .seed = seed,
+                    .compact = &compact,
+                    .compact_of = &problem};
     result.offsets = apply(policy, problem, context);
     result.found_by = context.found_by.empty() ? name_of(policy) : context.found_by;
     if (result.offsets.size() != problem.buffers.size()) {
         const first_fit fallback{};
-        result.offsets = fallback(problem);
+        budget unlimited({.states = std::numeric_limits<std::uint64_t>::max()});
+        layout::context free{.account = unlimited, .compact = &compact, .compact_of = &problem};
+        result.offsets = fallback(problem, free);
+        if (result.offsets.size() != problem.buffers.size()) {
+            throw overflow_error("first fit by birth: an offset passes 2^63 - 1");
+        }
         result.found_by = fallback.name();
     }
     result.arena = arena_of(problem, result.offsets);
@@ -87,13 +109,13 @@ template <layout_policy Policy>
 template <layout_policy Policy>
 [[nodiscard]] solution plan(const problem& problem, const Policy& policy, budget& account,
                             std::uint64_t seed = 1) {
-    validate(problem);
     solution result;
     if (problem.capacities.size() <= 1) {
         result = detail::plan_one_pool(problem, policy, account, seed);
     } else {
         // A buffer without a pool could lie elsewhere: only the buffers that must be in a pool bound its
         // arena.
+        detail::validate_buffers(problem);
         result.offsets.assign(problem.buffers.size(), 0);
         std::vector<std::size_t> index;
         for (std::uint32_t pool = 0; pool < problem.capacities.size(); ++pool) {

@@ -17,6 +17,10 @@
 
 namespace stowage::layout {
 
+namespace detail {
+struct sections;
+}
+
 /// Offsets of one layout, one a buffer. A search that found none worth having returns an empty list.
 using offset_list = std::vector<std::int64_t>;
 
@@ -26,6 +30,9 @@ struct context {
     std::int64_t lower_bound = 0;  ///< proven least arena; a policy stops when it meets it, and may raise it
     std::int64_t target = std::numeric_limits<std::int64_t>::max();  ///< an arena below this is worth having
     std::uint64_t seed = 1;                                          ///< seed of every random choice
+    const detail::sections* compact =
+        nullptr;  ///< for the library: the compact form of `*compact_of`, if made already
+    const problem* compact_of = nullptr;  ///< for the library: see `compact`
     std::string found_by{};  ///< set by policies made of others: the name of the one whose layout is returned
 };
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <stowage/budget.hpp>
+#include <stowage/layout/detail/compact_form.hpp>
 #include <stowage/layout/detail/fit_engine.hpp>
 #include <stowage/layout/detail/ranking.hpp>
 #include <stowage/layout/detail/sections.hpp>
@@ -22,7 +23,7 @@ namespace stowage::layout {
 
 /// Options of skyline.
 struct skyline_options {
-    layout::key key = layout::key::size_duration;  ///< what is placed first of the buffers that fit
+    layout::key key = layout::key::size_duration;  ///< what goes first of the buffers that fit
     slack_rule slack = slack_rule::none;  ///< what is done about sections that cannot afford to lose bytes
     double noise =
         0;  ///< if above 0 each buffer's key is multiplied by exp(noise × N), N normal; 0.03 to 0.2 is useful
@@ -47,7 +48,8 @@ struct skyline {
         return offsets;
     }
     [[nodiscard]] offset_list operator()(const problem& problem, context& context) const {
-        const detail::sections compact = detail::make_sections(problem);
+        const detail::compact_form form(problem, context);
+        const detail::sections& compact = *form;
         const auto loads = detail::led_by_load(options.key) ? detail::largest_loads(compact) : offset_list{};
         std::vector<detail::key_value> values = detail::key_values(compact, loads, options.key);
         if (options.noise > 0) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <stowage/detail/random.hpp>
+#include <stowage/layout/detail/compact_form.hpp>
 #include <stowage/layout/detail/fit_engine.hpp>
 #include <stowage/layout/detail/ranking.hpp>
 #include <stowage/layout/detail/sections.hpp>
@@ -37,7 +38,8 @@ struct skylines {
     skylines_options options{};
 
     [[nodiscard]] offset_list operator()(const problem& problem, context& context) const {
-        const detail::sections compact = detail::make_sections(problem);
+        const detail::compact_form form(problem, context);
+        const detail::sections& compact = *form;
         const std::vector<std::int64_t> loads = detail::largest_loads(compact);
         detail::skyline_engine engine(compact);
         sweep state{problem, compact, context, engine, {}, context.target, {}, {}};

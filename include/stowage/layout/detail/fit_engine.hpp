@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <span>
 #include <vector>
 
@@ -47,14 +46,10 @@ enum class fit : std::uint8_t {
             return ranked;
         }
     }
-    std::vector<std::uint32_t> ranked(compact.items.size());
-    std::iota(ranked.begin(), ranked.end(), 0U);
-    std::sort(ranked.begin(), ranked.end(), [&](std::uint32_t a, std::uint32_t b) {
-        const std::int64_t x = problem.buffers[compact.items[a].buffer].lower;
-        const std::int64_t y = problem.buffers[compact.items[b].buffer].lower;
-        return x != y ? x < y : a < b;
-    });
-    return ranked;
+    std::vector<std::int64_t> times(compact.items.size());
+    for (std::size_t i = 0; i < times.size(); ++i)
+        times[i] = problem.buffers[compact.items[i].buffer].lower;
+    return sorted_by_time(times);
 }
 
 /// Throws layout_error naming item `index` and a pinned item before it that it overlaps. O(n).
@@ -112,19 +107,19 @@ enum class fit : std::uint8_t {
 /// answer as place_in_order.
 [[nodiscard]] inline std::vector<std::int64_t> place_by_birth(const problem& problem, const sections& compact,
                                                               std::int64_t limit, budget& account) {
-    const auto lower = [&](std::uint32_t i) { return problem.buffers[compact.items[i].buffer].lower; };
-    const auto upper = [&](std::uint32_t i) { return problem.buffers[compact.items[i].buffer].upper; };
-    const std::vector<std::uint32_t> births = ordered_by(problem, compact, placement_order::birth);
-    std::vector<std::uint32_t> deaths = births;
-    std::sort(deaths.begin(), deaths.end(), [&](std::uint32_t a, std::uint32_t b) {
-        return upper(a) != upper(b) ? upper(a) < upper(b) : a < b;
-    });
+    time_spans spans;
+    for (const item& entry : compact.items) {
+        spans.lower.push_back(problem.buffers[entry.buffer].lower);
+        spans.upper.push_back(problem.buffers[entry.buffer].upper);
+    }
+    const std::vector<std::uint32_t> births = sorted_by_time(spans.lower);
+    const std::vector<std::uint32_t> deaths = sorted_by_time(spans.upper);
     free_gaps gaps;
     std::vector<std::int64_t> offsets(compact.items.size(), -1);
     std::size_t dead = 0;
     for (const std::uint32_t i : births) {
         if (!account.spend()) return {};
-        for (; upper(deaths[dead]) <= lower(i); ++dead) {
+        for (; spans.upper[deaths[dead]] <= spans.lower[i]; ++dead) {
             const std::uint32_t j = deaths[dead];
             gaps.give(offsets[j], offsets[j] + compact.items[j].size);
         }

@@ -99,51 +99,69 @@ inline void spans_of(const buffer& b, std::vector<interval>& spans) {
     if (from < b.upper) spans.push_back({from, b.upper});
 }
 
-/// Finds the ranges of sections, loads and times of a list of spans of time, spans[k] being one of an item of
-/// size sizes[k]. O(m log m) for m spans; throws overflow_error if a load passes 2^63 - 1.
-[[nodiscard]] inline std::vector<section_range> cut_into_sections(std::span<const interval> spans,
-                                                                  std::span<const std::int64_t> sizes,
+/// The indices of `times` in ascending order of time, ties by index. O(n + t) for times in a range of t <= 4
+/// n, else O(n log n).
+[[nodiscard]] inline std::vector<std::uint32_t> sorted_by_time(std::span<const std::int64_t> times) {
+    std::vector<std::uint32_t> sorted(times.size());
+    if (times.empty()) return sorted;
+    const auto [least, greatest] = std::minmax_element(times.begin(), times.end());
+    const std::int64_t origin = *least;
+    if (const std::int64_t range = span_of_time(origin, *greatest);
+        range <= 4 * static_cast<std::int64_t>(times.size())) {
+        std::vector<std::uint32_t> place(static_cast<std::size_t>(range) + 2, 0);
+        for (const std::int64_t time : times)
+            ++place[static_cast<std::size_t>(time - origin) + 1];
+        std::partial_sum(place.begin(), place.end(), place.begin());
+        for (std::size_t k = 0; k < times.size(); ++k) {
+            sorted[place[static_cast<std::size_t>(times[k] - origin)]++] = static_cast<std::uint32_t>(k);
+        }
+        return sorted;
+    }
+    std::iota(sorted.begin(), sorted.end(), 0U);
+    std::sort(sorted.begin(), sorted.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return times[a] != times[b] ? times[a] < times[b] : a < b;
+    });
+    return sorted;
+}
+
+/// A list of spans of time [lower, upper), each held by so many bytes.
+struct time_spans {
+    std::vector<std::int64_t> lower;
+    std::vector<std::int64_t> upper;
+    std::vector<std::int64_t> size;
+};
+
+/// Finds the ranges of sections of spans of time, and the loads and times of the sections. O(m log m) for m
+/// spans; throws overflow_error if a load passes 2^63 - 1.
+[[nodiscard]] inline std::vector<section_range> cut_into_sections(const time_spans& spans,
                                                                   std::vector<std::int64_t>& load,
                                                                   std::vector<std::int64_t>& time) {
-    struct event {
-        std::int64_t time;
-        std::uint32_t span;
-        std::uint32_t birth;  // 0 sorts first: deaths come before births
-    };
-    std::vector<event> events;
-    events.reserve(spans.size() * 2);
-    for (std::size_t k = 0; k < spans.size(); ++k) {
-        events.push_back({spans[k].lower, static_cast<std::uint32_t>(k), 1});
-        events.push_back({spans[k].upper, static_cast<std::uint32_t>(k), 0});
-    }
-    std::sort(events.begin(), events.end(), [](const event& a, const event& b) {
-        if (a.time != b.time) return a.time < b.time;
-        if (a.birth != b.birth) return a.birth < b.birth;
-        return a.span < b.span;
-    });
-    std::vector<section_range> ranges(spans.size());
-    load.clear();
-    time.clear();
+    const std::vector<std::uint32_t> births = sorted_by_time(spans.lower);
+    const std::vector<std::uint32_t> deaths = sorted_by_time(spans.upper);
+    std::vector<section_range> ranges(births.size());
+    std::size_t dead = 0;
     std::int64_t live = 0;
     bool died = true;
-    for (const event& e : events) {
-        const auto current = static_cast<std::int32_t>(load.size());
-        if (e.birth == 0) {
-            live -= sizes[e.span];
-            ranges[e.span].last = current;
+    for (const std::uint32_t born : births) {
+        const std::int64_t now = spans.lower[born];
+        for (; spans.upper[deaths[dead]] <= now;
+             ++dead) {  // deaths come before births; the newborn is yet to die
+            live -= spans.size[deaths[dead]];
+            ranges[deaths[dead]].last = static_cast<std::int32_t>(load.size());
             died = true;
-            continue;
         }
-        live = stowage::detail::checked_add(live, sizes[e.span], "sum of the bytes alive at one moment");
+        live = stowage::detail::checked_add(live, spans.size[born], "sum of the bytes alive at one moment");
         if (died) {
-            load.push_back(live);
-            time.push_back(e.time);
+            load.push_back(0);
+            time.push_back(0);
         }
         died = false;
-        ranges[e.span].first = static_cast<std::int32_t>(load.size()) - 1;
         load.back() = live;
-        time.back() = e.time;
+        time.back() = now;
+        ranges[born].first = static_cast<std::int32_t>(load.size()) - 1;
     }
+    for (; dead < deaths.size(); ++dead)
+        ranges[deaths[dead]].last = static_cast<std::int32_t>(load.size());
     return ranges;
 }
 
@@ -161,8 +179,7 @@ inline void spans_of(const buffer& b, std::vector<interval>& spans) {
     if (problem.buffers.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()) / 2) {
         throw error("layout problem: more than 2^30 buffers");
     }
-    std::vector<interval> spans;
-    std::vector<std::int64_t> sizes;
+    time_spans spans;
     std::vector<interval> own;
     std::vector<std::uint32_t> span_of;  // first span of each item, and their number at the end
     std::int64_t divisor = 0;
@@ -181,13 +198,16 @@ inline void spans_of(const buffer& b, std::vector<interval>& spans) {
         if (!result.items.empty() && entry.alignment != result.items.front().alignment)
             result.mixed_alignment = true;
         result.items.push_back(entry);
-        span_of.push_back(static_cast<std::uint32_t>(spans.size()));
-        spans.insert(spans.end(), own.begin(), own.end());
-        sizes.resize(spans.size(), b.size);
+        span_of.push_back(static_cast<std::uint32_t>(spans.size.size()));
+        for (const interval& span : own) {
+            spans.lower.push_back(span.lower);
+            spans.upper.push_back(span.upper);
+            spans.size.push_back(b.size);
+        }
     }
-    span_of.push_back(static_cast<std::uint32_t>(spans.size()));
+    span_of.push_back(static_cast<std::uint32_t>(spans.size.size()));
     result.alignment = divisor == 0 ? problem.alignment : divisor;
-    const std::vector<section_range> ranges = cut_into_sections(spans, sizes, result.load, result.time);
+    const std::vector<section_range> ranges = cut_into_sections(spans, result.load, result.time);
     // A gap in which nothing is born has no section of its own: the pieces beside it touch and are one.
     result.piece_of.reserve(span_of.size());
     for (std::size_t i = 0; i < result.items.size(); ++i) {
@@ -213,20 +233,14 @@ inline void spans_of(const buffer& b, std::vector<interval>& spans) {
 
 /// Per item the largest load in its range of sections, for keys. O((n + k) log k) for k sections.
 [[nodiscard]] inline std::vector<std::int64_t> largest_loads(const sections& compact) {
-    // A sparse table of maxima, one row at a time: row r answers the items whose width is in [2^r, 2^(r +
-    // 1)).
+    // A sparse table of maxima, a row at a time: row r answers the items whose width is 2^r to 2^(r + 1) - 1.
     std::vector<std::int64_t> result(compact.items.size());
     std::vector<std::int64_t> row = compact.load;
-    std::vector<std::uint32_t> by_width(compact.items.size());
-    std::iota(by_width.begin(), by_width.end(), 0U);
-    std::sort(by_width.begin(), by_width.end(), [&](std::uint32_t a, std::uint32_t b) {
-        if (compact.items[a].width() != compact.items[b].width()) {
-            return compact.items[a].width() < compact.items[b].width();
-        }
-        return a < b;
-    });
+    std::vector<std::int64_t> widths(compact.items.size());
+    for (std::size_t i = 0; i < widths.size(); ++i)
+        widths[i] = compact.items[i].width();
     std::int32_t step = 1;
-    for (const std::uint32_t i : by_width) {
+    for (const std::uint32_t i : sorted_by_time(widths)) {
         const section_range range = compact.items[i].range;
         for (; step * 2 <= range.last - range.first; step *= 2) {
             const std::size_t entries = compact.load.size() + 1 - 2 * static_cast<std::size_t>(step);

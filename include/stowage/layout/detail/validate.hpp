@@ -82,18 +82,24 @@ inline void validate_load(const problem& problem) {
     }
 }
 
-}  // namespace detail
-
-inline void validate(const problem& problem) {
+/// Checks all but the load; true if some buffer has a gap.
+inline bool validate_buffers(const problem& problem) {
     if (problem.alignment <= 0) {
         throw layout_error(
             "alignment " + std::to_string(problem.alignment) + " of the problem is not positive", {});
     }
     bool gaps = false;
     for (std::size_t i = 0; i < problem.buffers.size(); ++i) {
-        detail::validate_buffer(problem, i);
+        validate_buffer(problem, i);
         gaps = gaps || !problem.buffers[i].gaps.empty();
     }
+    return gaps;
+}
+
+}  // namespace detail
+
+inline void validate(const problem& problem) {
+    const bool gaps = detail::validate_buffers(problem);
     // Gaps only lower the load, so the check without them may refuse too much: sum exactly where there are
     // some.
     if (!gaps) detail::validate_load(problem);
