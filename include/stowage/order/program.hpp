@@ -13,7 +13,7 @@
 namespace stowage::order {
 
 /// Program order: 0, 1, 2, ... O(n).
-struct program_order {
+struct in_program_order {
     static constexpr std::string_view name = "program";  ///< for reports
     /// The order.
     [[nodiscard]] sequence operator()(const tensor_graph& graph) const {
@@ -26,6 +26,6 @@ struct program_order {
         return order;
     }
 };
-static_assert(simple_order_policy<program_order> && detail::list_rule<program_order>);
+static_assert(simple_order_policy<in_program_order> && detail::list_rule<in_program_order>);
 
 }  // namespace stowage::order
