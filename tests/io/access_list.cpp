@@ -18,7 +18,7 @@
 #include "support/temporary_folder.hpp"
 
 namespace io = stowage::io;
-using support::error_text;
+using stowage::test::error_text;
 
 namespace {
 
@@ -270,7 +270,7 @@ TEST_CASE("deep nesting is refused") {
 }
 
 TEST_CASE("changed bytes: an error of stowage or a program, and never anything else") {
-    std::vector<std::string> texts = {good, support::gzip(good)};
+    std::vector<std::string> texts = {good, stowage::test::gzip(good)};
     for (const auto& entry : std::filesystem::directory_iterator(cases)) {
         if (entry.path().filename().string().ends_with(".program.json")) {
             std::ifstream stream(entry.path(), std::ios::binary);

@@ -13,10 +13,10 @@
 #include "support/temporary_folder.hpp"
 
 namespace io = stowage::io;
-using support::error_text;
+using stowage::test::error_text;
 
 TEST_CASE("contents appear at commit, and only then") {
-    const support::temporary_folder folder;
+    const stowage::test::temporary_folder folder;
     {
         io::atomic_file file(folder / "a", "new");
         CHECK_FALSE(std::filesystem::exists(folder / "a"));
@@ -33,7 +33,7 @@ TEST_CASE("contents appear at commit, and only then") {
 }
 
 TEST_CASE("several files of one name at once do not disturb one another") {
-    const support::temporary_folder folder;
+    const stowage::test::temporary_folder folder;
     io::atomic_file first(folder / "a", "1");
     io::atomic_file second(folder / "a", "2");
     second.commit();
@@ -43,7 +43,7 @@ TEST_CASE("several files of one name at once do not disturb one another") {
 }
 
 TEST_CASE("what cannot be written is an error that names the file and leaves nothing behind") {
-    const support::temporary_folder folder;
+    const stowage::test::temporary_folder folder;
     CHECK(error_text<io::file_error>([&] { io::write_file(folder / "none/a", "x"); }) ==
           (folder / "none/a").string() + ": cannot be created: No such file or directory");
     CHECK(error_text<io::file_error>([&] { io::write_file(folder.path(), "x"); }) ==
@@ -54,7 +54,7 @@ TEST_CASE("what cannot be written is an error that names the file and leaves not
 }
 
 TEST_CASE("a file that grows too large leaves nothing behind, and the old one as it was") {
-    const support::temporary_folder folder;
+    const stowage::test::temporary_folder folder;
     io::write_file(folder / "a", "old");
     rlimit before{};
     getrlimit(RLIMIT_FSIZE, &before);
@@ -72,7 +72,7 @@ TEST_CASE("a file that grows too large leaves nothing behind, and the old one as
 }
 
 TEST_CASE("devices are written in place, links are followed, permissions are kept") {
-    const support::temporary_folder folder;
+    const stowage::test::temporary_folder folder;
     io::write_file("/dev/null", "x");
     CHECK(std::filesystem::is_character_file("/dev/null"));
     io::write_file(folder / "target", "old");

@@ -12,7 +12,7 @@
 #include "support/temporary_folder.hpp"
 
 namespace io = stowage::io;
-using support::error_text;
+using stowage::test::error_text;
 
 namespace {
 
@@ -29,14 +29,14 @@ std::string long_text() {
 TEST_CASE("plain bytes come back as they are, compressed ones as they were") {
     const std::string text = long_text();
     CHECK(io::decompress(text, "x") == text);
-    CHECK(io::decompress(support::gzip(text), "x") == text);
+    CHECK(io::decompress(stowage::test::gzip(text), "x") == text);
     CHECK(io::decompress("", "x").empty());
-    CHECK(io::decompress(support::gzip(""), "x").empty());
+    CHECK(io::decompress(stowage::test::gzip(""), "x").empty());
     CHECK(io::decompress("\x1f", "x") == "\x1f");
 }
 
 TEST_CASE("gzip members follow one another, and zeros may follow them") {
-    const std::string two = support::gzip("first ") + support::gzip("second");
+    const std::string two = stowage::test::gzip("first ") + stowage::test::gzip("second");
     CHECK(io::decompress(two, "x") == "first second");
     CHECK(io::decompress(two + std::string(100, '\0'), "x") == "first second");
     CHECK(error_text<stowage::parse_error>([&] {
@@ -46,7 +46,7 @@ TEST_CASE("gzip members follow one another, and zeros may follow them") {
 
 TEST_CASE("a cut-off or changed gzip file is an error, never a wrong text") {
     const std::string text = long_text();
-    const std::string packed = support::gzip(text);
+    const std::string packed = stowage::test::gzip(text);
     for (std::size_t length = 2; length < packed.size(); length += 1 + packed.size() / 50) {
         CHECK(error_text<stowage::parse_error>([&] {
                   static_cast<void>(io::decompress(packed.substr(0, length), "f"));
@@ -69,7 +69,7 @@ TEST_CASE("a cut-off or changed gzip file is an error, never a wrong text") {
 }
 
 TEST_CASE("a small file that stands for a large text stops at the limit") {
-    const std::string bomb = support::gzip(std::string(1U << 20U, 'a'));
+    const std::string bomb = stowage::test::gzip(std::string(1U << 20U, 'a'));
     CHECK(bomb.size() < 5000);
     CHECK(error_text<stowage::parse_error>([&] {
               static_cast<void>(io::decompress(bomb, "f", {.max_bytes = 10'000}));
@@ -81,10 +81,10 @@ TEST_CASE("a small file that stands for a large text stops at the limit") {
 }
 
 TEST_CASE("files are read whole") {
-    const support::temporary_folder folder;
+    const stowage::test::temporary_folder folder;
     const std::string text = long_text();
     std::ofstream(folder / "plain") << text;
-    std::ofstream(folder / "packed", std::ios::binary) << support::gzip(text);
+    std::ofstream(folder / "packed", std::ios::binary) << stowage::test::gzip(text);
     CHECK(io::read_file(folder / "plain") == text);
     CHECK(io::read_file(folder / "packed") == text);
     CHECK_THROWS_AS(static_cast<void>(io::read_file(folder / "plain", {.max_bytes = 1000})),
@@ -99,7 +99,7 @@ TEST_CASE("files are read whole") {
 }
 
 TEST_CASE("streams are read to their end") {
-    std::istringstream stream(support::gzip("some text"));
+    std::istringstream stream(stowage::test::gzip("some text"));
     CHECK(io::read_stream(stream, "stream") == "some text");
     std::istringstream large(std::string(200'000, 'x'));
     CHECK_THROWS_AS(static_cast<void>(io::read_stream(large, "stream", {.max_bytes = 100'000})),

@@ -4,7 +4,7 @@
 #include <exception>
 #include <string>
 
-namespace support {
+namespace stowage::test {
 
 template <class Error, class Call>
 std::string error_text(Call call) {
@@ -18,4 +18,4 @@ std::string error_text(Call call) {
     return "NO ERROR";
 }
 
-}  // namespace support
+}  // namespace stowage::test

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace support {
+namespace stowage::test {
 
 inline std::string gzip(std::string text) {
     z_stream stream{};
@@ -25,4 +25,4 @@ inline std::string gzip(std::string text) {
     return packed;
 }
 
-}  // namespace support
+}  // namespace stowage::test

@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace support {
+namespace stowage::test {
 
 class temporary_folder {
 public:
@@ -35,4 +35,4 @@ private:
     std::filesystem::path path_;
 };
 
-}  // namespace support
+}  // namespace stowage::test

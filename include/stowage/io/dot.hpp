@@ -77,9 +77,13 @@ namespace detail {
     }
     std::vector<std::int64_t> bytes_from(graph.operator_count(), 0);
     std::vector<operator_index> last_writer(graph.buffer_count(), no_operator);
+    std::vector<operator_index> counted_by(graph.buffer_count(),
+                                           no_operator);  // a buffer read twice counts once
     for (operator_index op = 0; op < graph.operator_count(); ++op) {
         for (const buffer_index b : graph.reads(op)) {
-            if (last_writer[b] != no_operator) bytes_from[last_writer[b]] += graph.bytes(b);
+            if (last_writer[b] == no_operator || counted_by[b] == op) continue;
+            counted_by[b] = op;
+            bytes_from[last_writer[b]] += graph.bytes(b);
         }
         for (const operator_index before : graph.predecessors(op)) {
             text += "  " + std::to_string(before) + " -> " + std::to_string(op);

@@ -1,0 +1,33 @@
+// Any bytes read as the plan of a small program: only an error of stowage may leave the reader.
+
+#include <cstddef>
+#include <cstdint>
+#include <stowage/error.hpp>
+#include <stowage/graph.hpp>
+#include <stowage/io/plan_file.hpp>
+#include <string_view>
+
+namespace {
+
+stowage::tensor_graph small_graph() {
+    stowage::program program;
+    const auto x = program.add_buffer({.bytes = 8, .kind = stowage::buffer_kind::input});
+    const auto t = program.add_buffer({.bytes = 16});
+    const auto o = program.add_buffer({.bytes = 4, .kind = stowage::buffer_kind::output});
+    program.add_operator({.reads = {x}, .writes = {t}, .workspace = 32});
+    program.add_operator({.reads = {t}, .writes = {o}});
+    return stowage::make_tensor_graph(program);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    static const stowage::tensor_graph graph = small_graph();
+    try {
+        static_cast<void>(
+            stowage::io::parse_plan(std::string_view(reinterpret_cast<const char*>(data), size), graph));
+    } catch (const stowage::error&) {
+        return 0;
+    }
+    return 0;
+}
