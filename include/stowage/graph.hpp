@@ -7,5 +7,7 @@
 #include <stowage/graph/liveness.hpp>
 #include <stowage/graph/make_tensor_graph.hpp>
 #include <stowage/graph/program.hpp>
+#include <stowage/graph/reachability.hpp>
 #include <stowage/graph/stage.hpp>
+#include <stowage/graph/stages.hpp>
 #include <stowage/graph/tensor_graph.hpp>
