@@ -1,0 +1,100 @@
+#pragma once
+// Min cuts at operators, each computed once: its value, and the least and the greatest down-set that have it.
+// Bounds, cut moves and searches ask for the same few operators again and again.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <stowage/order/detail/cut_network.hpp>
+#include <stowage/order/detail/order_problem.hpp>
+
+namespace stowage::order::detail {
+
+/// A set of operators, one bit each.
+class operator_bits {
+public:
+    operator_bits() = default;
+    /// Of the operators with a mark.
+    explicit operator_bits(std::span<const std::uint8_t> mark) : words_((mark.size() + 63) / 64, 0) {
+        for (std::size_t op = 0; op < mark.size(); ++op)
+            words_[op / 64] |= std::uint64_t{mark[op] != 0} << (op % 64);
+    }
+    [[nodiscard]] bool contains(operator_index op) const noexcept {
+        return (words_[op / 64] >> (op % 64) & 1U) != 0;
+    }
+
+private:
+    std::vector<std::uint64_t> words_;
+};
+
+/// The min cut at an operator v: both sets hold the ancestors of v and neither v nor any of its descendants.
+struct cut_sets {
+    operator_bits least;     ///< the least down-set from which v runs with the fewest live bytes
+    operator_bits greatest;  ///< the greatest one
+};
+
+/// Cuts of one problem, made on demand. Refers to the problem, which must run forwards.
+class cut_library {
+public:
+    explicit cut_library(const order_problem& problem)
+        : problem_(&problem), network_(problem), hill_(problem.operator_count(), unknown),
+          slot_(problem.operator_count(), no_slot) {
+        const std::size_t bytes_a_cut = problem.operator_count() / 4 + sizeof(cut_sets);
+        kept_.reserve(most_kept_bytes / bytes_a_cut + 1);
+    }
+
+    /// The least hill of `v` over all legal orders: a lower bound on every peak. O(1) if it is known, else
+    /// O(size) and a flow.
+    [[nodiscard]] std::int64_t least_hill(operator_index v) {
+        if (hill_[v] == unknown) make(v);
+        return hill_[v];
+    }
+    /// True if least_hill(v) takes no work.
+    [[nodiscard]] bool knows(operator_index v) const noexcept { return hill_[v] != unknown; }
+    /// The sets at `v`; valid until another operator is asked for.
+    [[nodiscard]] const cut_sets& sets(operator_index v) {
+        if (slot_[v] == no_slot && loose_owner_ != v) make(v);
+        return slot_[v] == no_slot ? loose_ : kept_[slot_[v]];
+    }
+    /// Work done so far, in units of a budget (about a microsecond).
+    [[nodiscard]] std::uint64_t units() const noexcept { return work_ / work_a_unit; }
+    /// Flows computed so far.
+    [[nodiscard]] std::size_t cuts() const noexcept { return cuts_; }
+
+private:
+    static constexpr std::int64_t unknown = -1;
+    static constexpr std::uint32_t no_slot = static_cast<std::uint32_t>(-1);
+    static constexpr std::size_t most_kept_bytes = std::size_t{32} << 20U;
+    static constexpr std::uint64_t work_a_unit = 192;
+
+    void make(operator_index v) {
+        const std::uint64_t visited = network_.flow().visited();
+        hill_[v] = network_.least_live(v) + problem_->born_bytes[v] + problem_->workspace[v];
+        network_.mark_least(mark_);
+        loose_.least = operator_bits(mark_);
+        network_.mark_greatest(mark_);
+        loose_.greatest = operator_bits(mark_);
+        work_ += network_.work() + network_.flow().visited() - visited;
+        ++cuts_;
+        loose_owner_ = v;
+        if (kept_.size() == kept_.capacity()) return;
+        slot_[v] = static_cast<std::uint32_t>(kept_.size());
+        kept_.push_back(std::move(loose_));
+    }
+
+    const order_problem* problem_;
+    cut_network network_;
+    std::vector<std::int64_t> hill_;
+    std::vector<std::uint32_t> slot_;
+    std::vector<cut_sets> kept_;
+    cut_sets loose_;  // the last one, where there is no room to keep it
+    operator_index loose_owner_ = no_operator;
+    std::vector<std::uint8_t> mark_;
+    std::uint64_t work_ = 0;
+    std::size_t cuts_ = 0;
+};
+
+}  // namespace stowage::order::detail

@@ -1,0 +1,60 @@
+#pragma once
+// The mixed local search of papers/order.md, rule 13: chunks of operators hoisted before or sunk behind high
+// hills, with cut moves between, from each of the orders found so far. It moves on while the sum of what the
+// hills have above a threshold falls; the threshold differs from start to start, since one value alone gets
+// stuck.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include <stowage/detail/random.hpp>
+#include <stowage/order/bounds.hpp>
+#include <stowage/order/cut_move.hpp>
+#include <stowage/order/detail/falling_hill.hpp>
+#include <stowage/order/detail/mixed_search.hpp>
+#include <stowage/order/detail/workbench.hpp>
+#include <stowage/order/policy.hpp>
+
+namespace stowage::order {
+
+/// Improves the orders found so far, or those of the list rules, until the best is proven, the rounds are
+/// done or the budget is spent. A move costs its window, some microseconds; the answer depends on seed and
+/// states alone.
+struct local_search {
+    static constexpr std::string_view name = "local search";  ///< for reports
+    std::size_t starts = 8;                                   ///< how many orders are improved, best first
+    std::size_t moves_a_start = 3'000;                        ///< hoist and sink moves from each in one round
+    std::size_t rounds = 0;  ///< how often each start is taken up; 0: until the budget is spent
+
+    /// A better order; empty if there is none.
+    [[nodiscard]] sequence operator()(const tensor_graph& graph, context& shared) const {
+        return detail::search_alone(*this, graph, shared);
+    }
+    /// As part of a portfolio.
+    void search(detail::workbench& bench) const {
+        constexpr std::array<std::int64_t, 4> thresholds = {100, 200, 30,
+                                                            5};  // ten-thousandths below the peak
+        if (bench.pool().size() < 2) detail::offer_list_orders(bench);
+        if (bench.lower_bound() == 0) detail::raise_by_plain_bounds(bench);
+        if (bench.problem().operator_count() < 2) return;
+        const std::vector<sequence> orders = detail::orders_to_improve(bench, starts);
+        detail::mixed_search search(bench);
+        stowage::detail::splitmix64 random(bench.shared().seed);
+        for (std::size_t round = 0; rounds == 0 || round < rounds; ++round) {
+            for (std::size_t start = 0; start < orders.size(); ++start) {
+                if (bench.finished()) return;
+                search.start(orders[start]);
+                search.descend(200);
+                search.run(moves_a_start, thresholds[(round + start) % thresholds.size()], random);
+                search.offer(name);
+            }
+            if (!bench.proven()) detail::raise_by_min_cuts(bench, bench.account().left() / 4);
+        }
+    }
+};
+static_assert(searching_order_policy<local_search> && detail::bench_policy<local_search>);
+
+}  // namespace stowage::order
