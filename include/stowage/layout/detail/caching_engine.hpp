@@ -4,6 +4,7 @@
 // block that is large enough, the lowest of equal ones; what is left over is split off where it is worth it;
 // free neighbours in a segment are merged; where no block fits, a new segment is taken behind the last.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -32,7 +33,8 @@ struct caching_options {
 
 namespace detail {
 
-/// The allocator's state. Allocates memory only when it holds more blocks than ever before.
+/// The allocator's state. Allocates memory only when it holds more blocks than ever before, and then before
+/// it changes anything; giving back cannot fail.
 class caching_engine {
 public:
     /// Position of a block in use; valid until it is released.
@@ -75,12 +77,13 @@ public:
     [[nodiscard]] block_id allocate(std::int64_t size) {
         const std::int64_t wanted = rounded(size);
         const bool small = wanted <= options_.small_request;
-        free_list& pool = small ? small_ : large_;
-        const auto found = pool.lower_bound({wanted, 0});
+        make_room(small, 2);  // a segment and what is split off
+        free_list& pool = list(small);
+        const auto found = pool.free.lower_bound({wanted, 0});
         block_id taken = none;
-        if (found != pool.end()) {
+        if (found != pool.free.end()) {
             taken = found->second;
-            pool.erase(found);
+            pool.free.erase(found);
         } else {
             taken = new_segment(wanted, small);
             if (taken == none) return none;
@@ -93,10 +96,10 @@ public:
     }
 
     /// Gives a block back. O(log blocks).
-    void release(block_id id) {
+    void release(block_id id) noexcept {
         allocated_ -= blocks_[id].size;
         blocks_[id].used = false;
-        free_list& pool = blocks_[id].small ? small_ : large_;
+        by_size& pool = list(blocks_[id].small).free;
         const auto is_free = [&](block_id other) { return other != none && !blocks_[other].used; };
         if (const block_id next = blocks_[id].next; is_free(next)) {
             pool.erase(pool.find({blocks_[next].size, blocks_[next].address}));
@@ -118,12 +121,10 @@ public:
     [[nodiscard]] std::int64_t allocated() const noexcept { return allocated_; }
     /// Number of segments.
     [[nodiscard]] std::size_t segments() const noexcept { return segments_; }
-    /// Makes room for `count` blocks, free or in use.
+    /// Makes room for `count` further blocks of each pool, free or in use.
     void reserve(std::size_t count) {
-        blocks_.reserve(count);
-        unused_.reserve(count);
-        small_.reserve(count);
-        large_.reserve(count);
+        make_room(true, count);
+        make_room(false, count);
     }
 
 private:
@@ -135,17 +136,30 @@ private:
         bool small = false;
         bool used = false;
     };
-    using free_list = recycling_map<std::pair<std::int64_t, std::int64_t>, block_id>;  // by (size, address)
+    using by_size = recycling_map<std::pair<std::int64_t, std::int64_t>, block_id>;  // (size, address)
+    struct free_list {
+        by_size free;
+        std::size_t blocks = 0;  // of this pool, free or in use
+    };
 
-    [[nodiscard]] block_id new_block(const block& value) {
+    [[nodiscard]] free_list& list(bool small) noexcept { return small ? small_ : large_; }
+    template <class T>
+    static void grow(std::vector<T>& values, std::size_t count) {
+        if (values.capacity() < count) values.reserve(std::max(count, 2 * values.capacity()));
+    }
+    void make_room(bool small, std::size_t further) {
+        grow(blocks_, blocks_.size() + further);
+        grow(unused_, blocks_.size() + further);
+        list(small).free.reserve(list(small).blocks + further);
+    }
+    [[nodiscard]] block_id new_block(const block& value) noexcept {
+        ++list(value.small).blocks;
         if (!unused_.empty()) {
             const block_id id = unused_.back();
             unused_.pop_back();
             blocks_[id] = value;
             return id;
         }
-        // Room for its return, so that release cannot fail for want of memory.
-        if (unused_.capacity() <= blocks_.size()) unused_.reserve(2 * blocks_.size() + 8);
         blocks_.push_back(value);
         return static_cast<block_id>(blocks_.size() - 1);
     }
@@ -165,7 +179,7 @@ private:
         ++segments_;
         return id;
     }
-    void split(block_id id, std::int64_t wanted) {
+    void split(block_id id, std::int64_t wanted) noexcept {
         block rest = blocks_[id];
         rest.address += wanted;
         rest.size -= wanted;
@@ -174,13 +188,14 @@ private:
         if (rest.next != none) blocks_[rest.next].previous = made;
         blocks_[id].next = made;
         blocks_[id].size = wanted;
-        (rest.small ? small_ : large_).insert({rest.size, rest.address}, made);
+        list(rest.small).free.insert({rest.size, rest.address}, made);
     }
-    void absorb_next(block_id id) {
+    void absorb_next(block_id id) noexcept {
         const block_id gone = blocks_[id].next;
         blocks_[id].size += blocks_[gone].size;
         blocks_[id].next = blocks_[gone].next;
         if (blocks_[id].next != none) blocks_[blocks_[id].next].previous = id;
+        --list(blocks_[gone].small).blocks;
         unused_.push_back(gone);
     }
 

@@ -23,14 +23,9 @@ public:
     [[nodiscard]] iterator lower_bound(const Key& key) { return entries_.lower_bound(key); }
     [[nodiscard]] iterator find(const Key& key) { return entries_.find(key); }
 
-    /// Adds an entry whose key is not there yet. Strong guarantee.
+    /// Adds an entry whose key is not there yet; cannot fail where there is room.
     void insert(const Key& key, const Value& value) {
-        if (spare_.empty()) {
-            // The node comes back here when its entry is erased: make room now, so that erase cannot fail.
-            if (spare_.capacity() <= entries_.size()) spare_.reserve(2 * entries_.size() + 8);
-            entries_.emplace(key, value);
-            return;
-        }
+        if (spare_.empty()) reserve(entries_.size() + 1);
         spare_.back().key() = key;
         spare_.back().mapped() = value;
         entries_.insert(std::move(spare_.back()));
@@ -38,19 +33,20 @@ public:
     }
     /// Removes an entry.
     void erase(iterator where) noexcept { spare_.push_back(entries_.extract(where)); }
-    /// Makes room for `count` entries in all.
+    /// Makes room for `count` entries in all; amortised O(1) an entry. Strong guarantee.
     void reserve(std::size_t count) {
-        spare_.reserve(std::max(spare_.capacity(), count));
+        if (spare_.capacity() < count) spare_.reserve(std::max(count, 2 * spare_.capacity()));
         map_type fresh;
         while (entries_.size() + spare_.size() < count) {
-            fresh.emplace();
+            fresh.try_emplace(Key{});
             spare_.push_back(fresh.extract(fresh.begin()));
         }
     }
 
 private:
     map_type entries_;
-    std::vector<typename map_type::node_type> spare_;  // capacity >= entries + spare nodes
+    std::vector<typename map_type::node_type>
+        spare_;  // its capacity covers all nodes, so that erase cannot fail
 };
 
 }  // namespace stowage::layout::detail
