@@ -5,5 +5,9 @@
 #include <stowage/io/atomic_file.hpp>
 #include <stowage/io/dot.hpp>
 #include <stowage/io/file.hpp>
+#include <stowage/io/html.hpp>
 #include <stowage/io/layout_csv.hpp>
+#include <stowage/io/layout_picture.hpp>
+#include <stowage/io/picture.hpp>
 #include <stowage/io/plan_file.hpp>
+#include <stowage/io/svg.hpp>

@@ -46,6 +46,7 @@ struct picture_box {
 /// One program with its plan, ready to be drawn.
 struct picture {
     std::string title;                                         ///< name of the program
+    std::string steps_are = "operators";                       ///< what its steps are, in the plural
     std::string status;                                        ///< "optimal" or "feasible"
     std::vector<std::string> operators;                        ///< names, by step of the plan
     std::vector<stowage::stage> stages;                        ///< by step of the plan
@@ -149,7 +150,7 @@ namespace detail {
         ++unit;
     }
     if (unit == 0) return std::to_string(bytes) + " B";
-    const auto hundredths = static_cast<std::int64_t>(value * 100.0 + 0.5);
+    const auto hundredths = static_cast<std::int64_t>(value * 100.0);
     std::string text = std::to_string(hundredths / 100) + ".";
     if (hundredths % 100 < 10) text += "0";
     return text + std::to_string(hundredths % 100) + " " + units[unit];

@@ -200,7 +200,7 @@ private:
     void map() {
         const int y0 = margin_top + curve_height_ + gap;
         axis(y0, map_height_, top_);
-        text(margin_left, y0 - 10, "buffers: time (operators in running order) x address", "start",
+        text(margin_left, y0 - 10, "buffers: time (" + shown_.steps_are + " in order) x address", "start",
              "#333333");
         for (const picture_box& box : shown_.boxes) {
             const double x = x_of(box.first);
@@ -218,10 +218,10 @@ private:
         line(peak, margin_top, peak, y0 + map_height_, "#d93025", "2 3");
         if (!shown_.operators.empty()) {
             text(peak, y0 + map_height_ + 16, "peak: " + shown_.operators[shown_.peak_step],
-                 peak > width_ / 2 ? "end" : "start", "#d93025");
+                 2.0 * peak > width_ ? "end" : "start", "#d93025");
         }
         text(width_ - margin_right, y0 + map_height_ + 34,
-             std::to_string(shown_.operators.size()) + " operators", "end", "#555555");
+             std::to_string(shown_.operators.size()) + " " + shown_.steps_are, "end", "#555555");
     }
 
     [[nodiscard]] std::string facts(const picture_box& box) const {
