@@ -68,7 +68,7 @@ private:
     static constexpr std::int64_t unknown = -1;
     static constexpr std::uint32_t no_slot = static_cast<std::uint32_t>(-1);
     static constexpr std::size_t most_kept_bytes = std::size_t{32} << 20U;
-    static constexpr std::uint64_t work_a_unit = 192;
+    static constexpr std::uint64_t work_a_unit = 128;
 
     void make(operator_index v) {
         const std::uint64_t visited = network_.flow().visited();

@@ -88,7 +88,7 @@ public:
     }
 
 private:
-    static constexpr std::uint64_t work_a_unit = 32;
+    static constexpr std::uint64_t work_a_unit = 128;
 
     [[nodiscard]] bool goes_on() {
         return std::min(peak_, bench_->best_peak()) > bench_->lower_bound() && !bench_->account().exhausted();

@@ -7,6 +7,7 @@
 // falls.
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -66,19 +67,14 @@ public:
             if (from >= count) return false;
             first = peak - std::min(peak, near);
             collect(order_->at(from), problem_->predecessors, first, from);
-            window_ = chunk_;
-            append_rest(first, from);
+            fill_window(first, from, true);
         } else {
             if (far > peak) return false;
             first = peak - far;
             const std::size_t last = std::min(count - 1, peak + near);
             collect(order_->at(first), problem_->successors, first, last);
-            window_.clear();
-            append_rest(first, last);
-            window_.insert(window_.end(), chunk_.begin(), chunk_.end());
+            fill_window(first, last, false);
         }
-        for (const operator_index op : chunk_)
-            in_chunk_[op] = 0;
         const std::int64_t old = order_->excess_in(first, window_.size());
         const std::int64_t slack = random.below(500) == 0 ? order_->excess() / 100 : 0;
         return try_window(first, old + slack);
@@ -95,26 +91,32 @@ private:
         order_->accept(first, window_);
         return true;
     }
-    /// `start` and all that `next` leads to within the positions first to last, in running order.
+    /// Marks `start` and all that `next` leads to within the positions first to last.
     void collect(operator_index start, const rows& next, std::size_t first, std::size_t last) {
         chunk_.assign(1, start);
         in_chunk_[start] = 1;
         for (std::size_t head = 0; head < chunk_.size(); ++head) {
-            for (const operator_index other : next[chunk_[head]]) {
+            const auto row = next[chunk_[head]];
+            work_ += row.size();
+            for (const operator_index other : row) {
                 const std::size_t at = order_->position(other);
                 if (in_chunk_[other] != 0 || at < first || at > last) continue;
                 in_chunk_[other] = 1;
                 chunk_.push_back(other);
             }
         }
-        std::sort(chunk_.begin(), chunk_.end(), [&](operator_index a, operator_index b) {
-            return order_->position(a) < order_->position(b);
-        });
     }
-    void append_rest(std::size_t first, std::size_t last) {
+    /// The operators at first to last, those marked before or behind the others; drops the marks.
+    void fill_window(std::size_t first, std::size_t last, bool chunk_first) {
+        window_.resize(last - first + 1);
+        const std::size_t others = window_.size() - chunk_.size();
+        std::array<std::size_t, 2> next = {chunk_first ? chunk_.size() : 0, chunk_first ? 0 : others};
         for (std::size_t at = first; at <= last; ++at) {
-            if (in_chunk_[order_->at(at)] == 0) window_.push_back(order_->at(at));
+            const operator_index op = order_->at(at);
+            window_[next[in_chunk_[op]]++] = op;
         }
+        for (const operator_index op : chunk_)
+            in_chunk_[op] = 0;
     }
 
     const order_problem* problem_;
