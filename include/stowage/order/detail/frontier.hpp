@@ -144,17 +144,29 @@ public:
         waiting_[op] -= blocked;
         if (waiting_[op] == 0) add_ready(op);
     }
-    /// Every operator that becomes ready from now on is appended to `list`; null: none is.
-    void record_ready(std::vector<operator_index>* list) noexcept { record_ = list; }
+    /// Every operator that is ready or becomes so from now on is appended to `list`, once; null: none is.
+    void record_ready(std::vector<operator_index>* list) {
+        record_ = list;
+        if (list == nullptr) return;
+        recorded_at_.resize(ready_at_.size(), 0);
+        ++recording_;
+        for (const operator_index op : ready_)
+            record(op);
+    }
 
 private:
     static constexpr std::uint32_t nowhere = static_cast<std::uint32_t>(-1);
     static constexpr std::uint32_t blocked = 1U << 31U;
 
     void add_ready(operator_index op) {
-        if (record_ != nullptr) record_->push_back(op);
+        if (record_ != nullptr) record(op);
         add(ready_, ready_at_, op);
         if (net(op) <= 0) add(falling_, falling_at_, op);
+    }
+    void record(operator_index op) {
+        if (recorded_at_[op] == recording_) return;
+        recorded_at_[op] = recording_;
+        record_->push_back(op);
     }
     void remove_ready(operator_index op) {
         remove(ready_, ready_at_, op);
@@ -206,6 +218,8 @@ private:
     std::vector<std::uint32_t> falling_at_;
     std::vector<operator_index> trail_;
     std::vector<operator_index>* record_ = nullptr;
+    std::vector<std::uint64_t> recorded_at_;  // the recording in which an operator was last recorded
+    std::uint64_t recording_ = 0;
     state_key key_;
     std::int64_t live_;
 };

@@ -28,6 +28,7 @@ public:
     /// As valley_engine::seek, after that has failed at `state`'s place: nothing there falls and fits.
     verdict seek(std::int64_t bound, std::uint64_t states, search_effort& effort) {
         last_state_ = effort.states + states;
+        all_explored_.clear();
         seeds_.assign(state_->ready().begin(), state_->ready().end());
         std::sort(seeds_.begin(), seeds_.end());
         make_labels();
@@ -42,6 +43,8 @@ public:
             label_[op] = unlabelled;
         return result;
     }
+    /// Operators that were ready at some state of the last seek(); one may be listed more than once.
+    [[nodiscard]] const std::vector<operator_index>& explored() const noexcept { return all_explored_; }
 
 private:
     static constexpr std::uint32_t unlabelled = static_cast<std::uint32_t>(-1);
@@ -103,13 +106,12 @@ private:
         activate(seed);
         for (std::size_t joining = 1;; joining *= 2) {
             explored_.clear();
-            for (const std::uint32_t a : active_)
-                explored_.push_back(seeds_[a]);
             state_->record_ready(&explored_);
             dead_.clear();
             const std::uint64_t left = last_state_ - std::min(last_state_, effort.states);
             result = engine_->seek(bound, std::min(limit, left), dead_, effort);
             state_->record_ready(nullptr);
+            all_explored_.insert(all_explored_.end(), explored_.begin(), explored_.end());
             if (result != verdict::refuted) break;
             find_interfering();
             if (interfering_.empty()) break;
@@ -138,11 +140,8 @@ private:
             std::fill(mark_.begin(), mark_.end(), 0);
             stamp_ = 1;
         }
-        std::erase_if(explored_, [&](operator_index op) {
-            const bool again = mark_[op] == stamp_;
+        for (const operator_index op : explored_)
             mark_[op] = stamp_;
-            return again;
-        });
         find_enabled();
         const order_problem& problem = state_->problem();
         for (const operator_index op : explored_) {
@@ -235,7 +234,8 @@ private:
     std::vector<std::uint32_t> by_size_;
     std::vector<std::uint32_t> active_;
     std::vector<std::uint32_t> interfering_;
-    std::vector<operator_index> explored_;
+    std::vector<operator_index> explored_;  // in the search from the active seeds
+    std::vector<operator_index> all_explored_;
     std::vector<std::uint32_t> met_;
     std::vector<operator_index> met_list_;
     std::vector<std::uint32_t> mark_;

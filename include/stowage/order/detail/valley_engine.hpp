@@ -33,7 +33,7 @@ enum class verdict : std::uint8_t {
 struct search_effort {
     budget* account = nullptr;                                              ///< the user's; null: unlimited
     std::uint64_t states = 0;                                               ///< states so far
-    std::uint64_t state_limit = 0;                                          ///< where it stops
+    std::uint64_t state_limit = std::numeric_limits<std::uint64_t>::max();  ///< where it stops
     std::int64_t least_refused = std::numeric_limits<std::int64_t>::max();  ///< least hill above the bound
 
     /// One more state, of about `looks` looks; false if it was the last.
@@ -41,6 +41,12 @@ struct search_effort {
         ++states;
         const bool paid = account == nullptr || account->spend(1 + looks / 64);
         return paid && states < state_limit;
+    }
+    /// Books a search of a part that was given a copy of this and whose hills lack `base`.
+    void absorb(const search_effort& part, std::int64_t base) {
+        states = part.states;
+        if (part.least_refused != std::numeric_limits<std::int64_t>::max())
+            least_refused = std::min(least_refused, part.least_refused + base);
     }
     [[nodiscard]] bool exhausted() const {
         return states >= state_limit || (account != nullptr && account->exhausted());

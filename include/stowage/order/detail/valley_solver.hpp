@@ -77,8 +77,11 @@ public:
         result.insert(result.end(), rest.begin(), rest.end());
         return result;
     }
-    /// True if the last refutation was of the front.
+    /// True if the last valley sought, and not found, was one from the front.
     [[nodiscard]] bool failed_forwards() const noexcept { return failed_forwards_; }
+    /// Operators that were ready at some state of that search, if it was from the front; one may be listed
+    /// more than once.
+    [[nodiscard]] const std::vector<operator_index>& explored() const noexcept { return explored_; }
 
 private:
     struct direction {
@@ -103,11 +106,15 @@ private:
         return static_cast<operator_index>(operator_count() - 1 - op);
     }
     verdict seek(direction& end, std::int64_t bound, std::uint64_t states, search_effort& effort) {
-        if (!settings_.components) return end.engine.seek(bound, states, end.dead, effort);
-        const verdict plain =
-            end.engine.seek(bound, std::min(states, settings_.plain_states), end.dead, effort);
-        if (plain != verdict::open || states <= settings_.plain_states || effort.exhausted()) return plain;
-        return end.components.seek(bound, states - settings_.plain_states, effort);
+        const std::uint64_t first = settings_.components ? std::min(states, settings_.plain_states) : states;
+        explored_.clear();
+        end.state.record_ready(&explored_);
+        const verdict plain = end.engine.seek(bound, first, end.dead, effort);
+        end.state.record_ready(nullptr);
+        if (plain != verdict::open || states == first || effort.exhausted()) return plain;
+        const verdict result = end.components.seek(bound, states - first, effort);
+        explored_ = end.components.explored();
+        return result;
     }
     void hand_over() {
         for (; first_.handed < first_.state.trail().size(); ++first_.handed)
@@ -136,6 +143,7 @@ private:
     direction first_;
     direction last_;
     std::vector<mark> marks_;
+    std::vector<operator_index> explored_;
     bool failed_forwards_ = true;
 };
 

@@ -37,10 +37,15 @@ public:
           least_hill_(graph.operator_count(), std::numeric_limits<std::int64_t>::max()) {
         if (!shared.incumbent.empty()) offer({shared.incumbent.begin(), shared.incumbent.end()}, "incumbent");
     }
+    /// For a part of a program: there is no graph to give to users' policies.
+    workbench(order_problem problem, context& shared)
+        : graph_(nullptr), context_(&shared), problem_(std::move(problem)),
+          least_hill_(problem_.operator_count(), std::numeric_limits<std::int64_t>::max()) {}
     workbench(const workbench&) = delete;
     workbench& operator=(const workbench&) = delete;
     ~workbench() = default;
 
+    /// The program; not for a bench that was made from a problem.
     [[nodiscard]] const tensor_graph& graph() const noexcept { return *graph_; }
     [[nodiscard]] const order_problem& problem() const noexcept { return problem_; }
     [[nodiscard]] context& shared() noexcept { return *context_; }

@@ -1,0 +1,59 @@
+#pragma once
+// All exact methods in the order in which they pay (papers/order.md, pipeline), each only while the proven
+// bound is below the best order.
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include <stowage/order/bounds.hpp>
+#include <stowage/order/cut_move.hpp>
+#include <stowage/order/detail/part_stages.hpp>
+#include <stowage/order/detail/workbench.hpp>
+#include <stowage/order/list_orders.hpp>
+#include <stowage/order/local_search.hpp>
+#include <stowage/order/policy.hpp>
+#include <stowage/order/split.hpp>
+#include <stowage/order/valley_search.hpp>
+
+namespace stowage::order {
+
+/// Finds the least peak and proves it.
+struct exact {
+    static constexpr std::string_view name = "exact";  ///< for reports
+    detail::parts_settings parts{};                    ///< rules 6 to 8
+    detail::valley_settings valleys{};                 ///< rule 10
+    split_options split{};                             ///< rules 9 and 14
+
+    /// A better order; empty if there is none.
+    [[nodiscard]] sequence operator()(const tensor_graph& graph, context& shared) const {
+        return detail::search_alone(*this, graph, shared);
+    }
+    /// As part of a portfolio.
+    void search(detail::workbench& bench) const {
+        if (bench.pool().size() < 2) detail::offer_list_orders(bench);
+        detail::raise_by_plain_bounds(bench);
+        if (bench.finished()) return;
+        detail::part_stages stages(bench, parts, name);
+        const auto run = [&](const auto& stage) {
+            if (!bench.finished()) stages.run(stage);
+        };
+        const auto cuts = [&](detail::workbench& part) { detail::raise_by_min_cuts(part, 50'000); };
+        run(cuts);
+        run([&](detail::workbench& part) {
+            cut_moves{}.search(part);
+            if (!part.finished()) cuts(part);
+        });
+        run([&](detail::workbench& part) { detail::search_valleys(part, 300, valleys); });
+        run([&](detail::workbench& part) { detail::search_by_commits(part, 500, valleys); });
+        run([&](detail::workbench& part) { detail::search_valleys(part, 3'000, valleys); });
+        run([&](detail::workbench& part) {
+            local_search{.moves_a_start = 3'000, .rounds = 1}.search(part);
+            if (!part.finished()) cuts(part);
+        });
+        run([&](detail::workbench& part) { detail::search_by_splits(part, split); });
+    }
+};
+static_assert(searching_order_policy<exact> && detail::bench_policy<exact>);
+
+}  // namespace stowage::order
