@@ -121,8 +121,8 @@ public:
     /// The edges that leave v have the numbers begin(v) to begin(v + 1) - 1.
     [[nodiscard]] std::size_t begin(std::size_t v) const { return begin_[v]; }
 
-    /// A topological order, of the vertices that are ready always the least; if there is none, the vertices
-    /// that are left have an order_ shorter than size(). O((n + m) log n).
+    /// A topological order, of the vertices that are ready always the least; shorter than size()
+    /// if there is a cycle. O((n + m) log n).
     [[nodiscard]] std::vector<std::size_t> topological_order() const {
         std::vector<std::size_t> waits(size(), 0), order;
         for (const std::size_t v : targets_)
