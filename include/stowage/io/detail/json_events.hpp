@@ -10,22 +10,15 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <stowage/error.hpp>
+#include <stowage/io/detail/quoted.hpp>
 
 namespace stowage::io::detail {
 
 /// Containers nested deeper than this are refused.
 inline constexpr std::size_t max_json_depth = 200;
-
-/// A text from a file, shortened for a message.
-[[nodiscard]] inline std::string quoted(std::string_view text) {
-    constexpr std::size_t longest = 60;
-    std::string result(text.substr(0, longest));
-    std::replace_if(
-        result.begin(), result.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, '?');
-    return "`" + result + (text.size() > longest ? "...`" : "`");
-}
 
 /// One value that is no container.
 struct json_scalar {

@@ -17,7 +17,7 @@
 
 #include <stowage/error.hpp>
 #include <stowage/io/detail/csv.hpp>
-#include <stowage/io/detail/json_events.hpp>
+#include <stowage/io/detail/quoted.hpp>
 #include <stowage/layout/problem.hpp>
 
 namespace stowage::io::detail {
