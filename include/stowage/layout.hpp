@@ -1,8 +1,10 @@
 #pragma once
 // The layout room: where each buffer lies. Problems, policies, bounds, and plan(), which runs them.
 
+#include <stowage/layout/any_policy.hpp>
 #include <stowage/layout/best_fit.hpp>
 #include <stowage/layout/bounds.hpp>
+#include <stowage/layout/caching_allocator.hpp>
 #include <stowage/layout/first_fit.hpp>
 #include <stowage/layout/fwd.hpp>
 #include <stowage/layout/key.hpp>

@@ -2,6 +2,7 @@
 // The order room: operator orders, lower bounds on what every order needs, searches that bring the two
 // together, and portfolios of them.
 
+#include <stowage/order/any_policy.hpp>
 #include <stowage/order/bounds.hpp>
 #include <stowage/order/cut_move.hpp>
 #include <stowage/order/depth_first.hpp>
@@ -9,6 +10,7 @@
 #include <stowage/order/lescea.hpp>
 #include <stowage/order/list_orders.hpp>
 #include <stowage/order/local_search.hpp>
+#include <stowage/order/plan.hpp>
 #include <stowage/order/policy.hpp>
 #include <stowage/order/portfolio.hpp>
 #include <stowage/order/program.hpp>

@@ -47,6 +47,7 @@ struct solution {
     stowage::status status = status::feasible;  ///< optimal if peak == lower_bound
     std::string found_by;                       ///< name of the policy
     double seconds = 0;                         ///< wall-clock time
+    std::vector<sequence> alternatives = {};    ///< other good orders that were found, lowest peak first
 };
 
 /// A policy that needs nothing but the graph.

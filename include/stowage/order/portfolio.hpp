@@ -2,12 +2,9 @@
 // Several policies, one after the other, on one program: the best order, the best lower bound, and who found
 // what. It stops as soon as they meet.
 
-#include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <string>
-#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -19,6 +16,7 @@
 #include <stowage/order/detail/workbench.hpp>
 #include <stowage/order/list_orders.hpp>
 #include <stowage/order/local_search.hpp>
+#include <stowage/order/plan.hpp>
 #include <stowage/order/policy.hpp>
 
 namespace stowage::order {
@@ -44,9 +42,7 @@ public:
     template <plannable Graph>
     [[nodiscard]] solution operator()(const Graph& graph, const search_limits& limits = {}) const {
         budget account(limits);
-        context shared{account};
-        shared.seed = limits.seed;
-        return solve(make_tensor_graph(graph), shared);
+        return plan(make_tensor_graph(graph), *this, account, limits.seed);
     }
     /// As a policy within another's composition: a better order than the incumbent; empty if there is none.
     [[nodiscard]] sequence operator()(const tensor_graph& graph, context& shared) const {
@@ -65,20 +61,6 @@ public:
     }
 
 private:
-    [[nodiscard]] solution solve(const tensor_graph& graph, context& shared) const {
-        detail::workbench bench(graph, shared);
-        search(bench);
-        solution result;
-        result.order = bench.best();
-        result.peak = bench.best_peak();
-        result.lower_bound = shared.lower_bound;
-        result.witness = shared.witness;
-        result.status = bench.proven() ? status::optimal : status::feasible;
-        result.found_by = bench.found_by();
-        result.seconds = std::chrono::duration<double>(shared.account.elapsed()).count();
-        shared.incumbent = {};
-        return result;
-    }
     std::tuple<Policies...> policies_;
 };
 

@@ -27,7 +27,8 @@ struct options {
     std::stop_token stop = {};       ///< a request to stop ends planning with the best plan so far
     std::uint64_t seed = 1;          ///< seed of every random choice
     unsigned threads = 1;            ///< threads that may be used; the plan does not depend on it
-    std::function<void(const progress&)> on_progress = {};  ///< called on the planning thread as answers improve
+    std::function<void(const progress&)> on_progress =
+        {};  ///< called on the planning thread as answers improve
 
     /// The limits of one search that starts now.
     [[nodiscard]] search_limits limits() const {

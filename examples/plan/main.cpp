@@ -1,0 +1,383 @@
+// Plans tensor programs: an operator order and a memory layout with a proof of how good they are. Files,
+// options and exit statuses are those of docs/formats.md. Example: plan step.json.gz --html report.html -o
+// plan.json
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <stowage/io.hpp>
+#include <stowage/roam.hpp>
+#include <stowage/verify.hpp>
+
+#include "policies.hpp"
+#include "rivals.hpp"
+
+namespace {
+
+using nlohmann::ordered_json;
+using namespace stowage;
+using plan_program::rival;
+
+constexpr int exit_no = 1;
+constexpr int exit_bad_input = 2;
+
+struct arguments {
+    std::vector<std::string> programs;
+    std::string plan_file;
+    std::string html_file;
+    std::string svg_file;
+    std::string dot_file;
+    std::string order = "roam-best";
+    std::string layout = "portfolio";
+    std::optional<std::int64_t> alignment;
+    std::optional<double> budget;
+    std::optional<std::uint64_t> states;
+    unsigned threads = 1;
+    std::uint64_t seed = 1;
+    bool compare = false;
+    bool json = false;
+
+    /// Alignment of the plan.
+    [[nodiscard]] std::int64_t plan_alignment() const { return alignment.value_or(1); }
+    /// Alignment at which planners are compared: PyTorch's, unless the user asked for one.
+    [[nodiscard]] std::int64_t compare_alignment() const {
+        return alignment.value_or(plan_program::pytorch_alignment);
+    }
+};
+
+/// A program with its plan and what others would need for it.
+struct planned {
+    io::access_list program;
+    plan made;
+    std::int64_t arena_for_comparison = 0;  // at the alignment of comparisons
+    std::int64_t program_peak = 0;
+    std::vector<rival> rivals;  // PyTorch first, LESCEA + LLFB second
+};
+
+[[nodiscard]] roam::options planning_options(const arguments& given) {
+    roam::options options{.alignment = given.plan_alignment(), .seed = given.seed, .threads = given.threads};
+    if (given.states) options.states = *given.states;
+    if (given.budget) {
+        options.budget = std::chrono::duration_cast<std::chrono::nanoseconds>(
+            std::chrono::duration<double>(*given.budget));
+    }
+    return options;
+}
+
+/// The arena of the plan's order when it is laid out at the alignment of comparisons.
+[[nodiscard]] std::int64_t arena_to_compare(const tensor_graph& graph, const plan& made,
+                                            const layout::any_policy& policy,
+                                            const arguments& given) {
+    if (made.alignment == given.compare_alignment()) return made.arena.bytes;
+    const layout::order_layout items =
+        layout::layout_problem_of(graph, made.order, given.compare_alignment());
+    return layout::plan(items.problem, policy, planning_options(given).limits()).arena;
+}
+
+[[nodiscard]] planned plan_one(const std::string& path, const arguments& given) {
+    planned result;
+    result.program = io::read_access_list(path);
+    const auto start = budget::clock::now();
+    const tensor_graph& graph = result.program.graph;
+    const auto order_policy = plan_program::order_policies().at(given.order);
+    const auto layout_policy = plan_program::layout_policies().at(given.layout);
+    const roam::planner planner(order_policy, layout_policy);
+    result.made = planner(graph, planning_options(given), start);
+    const verify::verdict verdict = verify::check_plan(graph, result.made);
+    if (!verdict) throw std::logic_error("the plan was not verified: " + verdict.reason);
+
+    const std::int64_t proven = result.made.arena.lower_bound;
+    result.program_peak = peak_bytes(graph, program_order(graph));
+    result.rivals.push_back(plan_program::pytorch(graph, proven));
+    result.rivals.push_back(plan_program::lescea_llfb(graph, given.compare_alignment(), proven));
+    if (given.compare) {
+        result.rivals.push_back(plan_program::lescea_llfb_fit(graph, given.compare_alignment(), proven));
+        result.rivals.push_back(plan_program::xla_list(graph, given.compare_alignment(), proven));
+    }
+    result.arena_for_comparison = arena_to_compare(graph, result.made, layout_policy, given);
+    return result;
+}
+
+[[nodiscard]] std::string percent(double share, int digits) {
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.*f %%", digits, 100.0 * share);
+    return text.data();
+}
+
+[[nodiscard]] std::string seconds_text(double seconds) {
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.3f s", seconds);
+    return text.data();
+}
+
+/// Share of `before` that is not needed any more.
+[[nodiscard]] double saved(std::int64_t before, std::int64_t after) {
+    return before <= 0 ? 0.0 : static_cast<double>(before - after) / static_cast<double>(before);
+}
+
+/// "-35.7 %": how much less `after` is than `before`.
+[[nodiscard]] std::string change(std::int64_t before, std::int64_t after) {
+    const std::string text = percent(saved(before, after), 1);
+    if (text.front() == '-') return "+" + text.substr(1);
+    return text == "0.0 %" ? text : "-" + text;
+}
+
+[[nodiscard]] ordered_json compare_json(const planned& result, const arguments& given) {
+    ordered_json list = ordered_json::array();
+    const auto add = [&](const std::string& name, std::int64_t arena, std::int64_t peak, double seconds,
+                         status state) {
+        list.push_back({{"planner", name},
+                        {"arena_bytes", arena},
+                        {"peak_bytes", peak},
+                        {"seconds", seconds},
+                        {"status", to_string(state)}});
+    };
+    for (const rival& other : result.rivals)
+        add(other.planner, other.arena, other.peak, other.seconds, other.status);
+    const bool standard = given.order == "roam-best" && given.layout == "portfolio";
+    add(standard ? "roam-best" : given.order + "+" + given.layout, result.arena_for_comparison,
+        result.made.peak.bytes, result.made.seconds.total,
+        result.arena_for_comparison <= result.made.arena.lower_bound ? status::optimal : status::feasible);
+    return list;
+}
+
+[[nodiscard]] io::plan_labels labels_of(const planned& result, const arguments& given) {
+    io::plan_labels labels{.graph = result.program.name};
+    labels.planner = {{"order", given.order}, {"layout", given.layout}, {"seed", given.seed}};
+    if (given.states) labels.planner["states"] = *given.states;
+    if (given.budget) labels.planner["budget_seconds"] = *given.budget;
+    return labels;
+}
+
+[[nodiscard]] ordered_json summary_json(const planned& result, const arguments& given) {
+    const bool whole = given.plan_file == "-";
+    ordered_json summary = io::plan_json(result.made, labels_of(result, given),
+                                         whole ? io::plan_parts::all : io::plan_parts::figures);
+    summary["program_peak_bytes"] = result.program_peak;
+    summary["pytorch_reserved_bytes"] = result.rivals[0].arena;
+    if (given.compare) summary["compare"] = compare_json(result, given);
+    return summary;
+}
+
+[[nodiscard]] io::picture picture_of(const planned& result) {
+    const tensor_graph& graph = result.program.graph;
+    const std::vector<operator_index> program = program_order(graph);
+    const std::array<io::other_order, 2> others = {io::other_order{"program order", program},
+                                                   io::other_order{"LESCEA", result.rivals[1].order}};
+    io::picture shown = io::make_picture(graph, result.made, result.program.name, others);
+    shown.levels = {{"lower bound", result.made.arena.lower_bound},
+                    {"PyTorch's allocator reserves", result.rivals[0].arena}};
+    const plan& made = result.made;
+    shown.figures = {
+        {"operators", std::to_string(graph.operator_count())},
+        {"buffers", std::to_string(graph.buffer_count())},
+        {"stowage: arena", io::human_bytes(made.arena.bytes)},
+        {"lower bound, any plan", io::human_bytes(made.arena.lower_bound)},
+        {"gap to the bound", percent(made.arena.gap(), 3)},
+        {"peak of the order", io::human_bytes(made.peak.bytes)},
+        {"fragmentation", percent(made.fragmentation(), 3)},
+        {"peak in program order", io::human_bytes(result.program_peak)},
+        {"PyTorch reserves", io::human_bytes(result.rivals[0].arena)},
+        {"LESCEA + LLFB", io::human_bytes(result.rivals[1].arena)},
+        {"saved against PyTorch", percent(saved(result.rivals[0].arena, result.arena_for_comparison), 1)},
+        {"saved against LESCEA + LLFB",
+         percent(saved(result.rivals[1].arena, result.arena_for_comparison), 1)},
+        {"persistent beside it", io::human_bytes(made.persistent_bytes)},
+        {"bound proven by", made.witness.rule.empty() ? "none" : made.witness.rule},
+        {"order by", made.order_by},
+        {"layout by", made.layout_by},
+        {"planned in", seconds_text(made.seconds.total)}};
+    return shown;
+}
+
+/// Columns as wide as their widest cell; the first is flush left.
+void print_table(const std::vector<std::vector<std::string>>& rows) {
+    std::vector<std::size_t> width(rows[0].size());
+    for (const auto& row : rows) {
+        for (std::size_t c = 0; c < row.size(); ++c)
+            width[c] = std::max(width[c], row[c].size());
+    }
+    for (const auto& row : rows) {
+        std::string line;
+        for (std::size_t c = 0; c < row.size(); ++c) {
+            const std::string fill(width[c] - row[c].size(), ' ');
+            line += c == 0 ? row[c] + fill : "  " + fill + row[c];
+        }
+        std::cout << line << "\n";
+    }
+}
+
+[[nodiscard]] std::vector<std::string> table_head() {
+    return {"program", "operators", "PyTorch",    "LESCEA+LLFB", "stowage", "bound",
+            "gap",     "fragm.",    "vs PyTorch", "vs LESCEA",   "seconds", "status"};
+}
+
+[[nodiscard]] std::vector<std::string> table_row(const planned& result) {
+    const plan& made = result.made;
+    return {result.program.name,
+            std::to_string(result.program.graph.operator_count()),
+            io::human_bytes(result.rivals[0].arena),
+            io::human_bytes(result.rivals[1].arena),
+            io::human_bytes(made.arena.bytes),
+            io::human_bytes(made.arena.lower_bound),
+            percent(made.arena.gap(), 3),
+            percent(made.fragmentation(), 3),
+            change(result.rivals[0].arena, result.arena_for_comparison),
+            change(result.rivals[1].arena, result.arena_for_comparison),
+            seconds_text(made.seconds.total),
+            std::string(to_string(made.status))};
+}
+
+void print_comparison(const planned& result, const arguments& given) {
+    std::vector<std::vector<std::string>> rows = {
+        {result.program.name, "arena", "peak", "seconds", "status"}};
+    for (const auto& entry : compare_json(result, given)) {
+        rows.push_back({entry["planner"], io::human_bytes(entry["arena_bytes"]),
+                        io::human_bytes(entry["peak_bytes"]), seconds_text(entry["seconds"]),
+                        entry["status"]});
+    }
+    std::cout << "\n";
+    print_table(rows);
+}
+
+void print_text(const std::vector<planned>& results, const arguments& given) {
+    std::vector<std::vector<std::string>> rows = {table_head()};
+    for (const planned& result : results)
+        rows.push_back(table_row(result));
+    print_table(rows);
+    if (given.compare) {
+        for (const planned& result : results)
+            print_comparison(result, given);
+    }
+    std::cout << "\nPyTorch: program order and the bytes that its caching allocator reserves. LESCEA+LLFB "
+                 "and the two\n"
+                 "savings: at alignment "
+              << given.compare_alignment() << ". stowage: the arena at alignment " << given.plan_alignment()
+              << ".\n";
+}
+
+void print_json(const std::vector<planned>& results, const arguments& given) {
+    if (results.size() == 1) {
+        std::cout << io::json_text(summary_json(results[0], given));
+        return;
+    }
+    ordered_json all = {{"plans", ordered_json::array()}};
+    for (const planned& result : results)
+        all["plans"].push_back(summary_json(result, given));
+    std::cout << io::json_text(all);
+}
+
+void write_files(const std::vector<planned>& results, const arguments& given) {
+    if (!given.plan_file.empty() && !(given.json && given.plan_file == "-")) {
+        io::write_plan(given.plan_file, results[0].made, labels_of(results[0], given));
+    }
+    if (!given.dot_file.empty())
+        io::write_file(given.dot_file,
+                       io::dot_text(results[0].program.graph, {.name = results[0].program.name}));
+    if (given.svg_file.empty() && given.html_file.empty()) return;
+    std::vector<io::picture> pictures;
+    for (const planned& result : results)
+        pictures.push_back(picture_of(result));
+    if (!given.svg_file.empty()) io::write_file(given.svg_file, io::to_svg(pictures[0]));
+    if (!given.html_file.empty()) io::write_file(given.html_file, io::to_html(pictures));
+}
+
+[[nodiscard]] std::vector<planned> plan_all(const arguments& given) {
+    std::vector<planned> results;
+    const bool terminal = isatty(STDERR_FILENO) != 0;
+    for (const std::string& path : given.programs) {
+        if (terminal) {
+            std::cerr << "\r\033[K[" << results.size() + 1 << "/" << given.programs.size() << "] " << path
+                      << std::flush;
+        }
+        results.push_back(plan_one(path, given));
+    }
+    if (terminal) std::cerr << "\r\033[K";
+    return results;
+}
+
+/// Options that name one file need one program.
+void check(const arguments& given) {
+    const bool one_file = !given.plan_file.empty() || !given.svg_file.empty() || !given.dot_file.empty();
+    if (given.programs.size() > 1 && one_file) {
+        throw CLI::ValidationError("-o, --svg and --dot", "take one PROGRAM; --html takes several");
+    }
+    if (given.budget && !(*given.budget >= 0 && *given.budget <= 1e9)) {
+        throw CLI::ValidationError("--budget", "takes 0 to 1e9 seconds");
+    }
+}
+
+void add_options(CLI::App& app, arguments& given) {
+    std::vector<std::string> orders;
+    for (const auto& [name, policy] : plan_program::order_policies())
+        orders.push_back(name);
+    std::vector<std::string> layouts;
+    for (const auto& [name, policy] : plan_program::layout_policies())
+        layouts.push_back(name);
+    app.add_option("programs", given.programs, "programs (access-list/1, plain or .gz)")
+        ->required()
+        ->type_name("PROGRAM");
+    app.add_option("-o", given.plan_file, "write the plan (plan/1); - is standard output")->type_name("PLAN");
+    app.add_option("--html", given.html_file, "write the report")->type_name("FILE");
+    app.add_option("--svg", given.svg_file, "write the picture")->type_name("FILE");
+    app.add_option("--dot", given.dot_file, "write the graph for Graphviz")->type_name("FILE");
+    app.add_option("--order", given.order, "order policy")
+        ->check(CLI::IsMember(orders))
+        ->capture_default_str();
+    app.add_option("--layout", given.layout, "layout policy")
+        ->check(CLI::IsMember(layouts))
+        ->capture_default_str();
+    app.add_flag("--compare", given.compare, "compare with other planners");
+    app.add_option("--alignment", given.alignment, "every offset is a multiple of this")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    auto* budget =
+        app.add_option("--budget", given.budget, "seconds, from the end of reading")->type_name("SECONDS");
+    app.add_option("--states", given.states, "limit of each search in states (default 200000)")
+        ->excludes(budget);
+    app.add_option("--threads", given.threads, "threads that may be used")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    app.add_option("--seed", given.seed, "seed of every random choice")->capture_default_str();
+    app.add_flag("--json", given.json, "print one JSON object");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    CLI::App app{"Plans tensor programs: operator order and memory layout, with proof."};
+    arguments given;
+    add_options(app, given);
+    try {
+        app.parse(argc, argv);
+        check(given);
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error) == 0 ? 0 : exit_bad_input;
+    }
+    try {
+        const std::vector<planned> results = plan_all(given);
+        write_files(results, given);
+        if (given.json)
+            print_json(results, given);
+        else if (given.plan_file != "-")
+            print_text(results, given);
+    } catch (const stowage::error& error) {
+        std::cerr << "plan: " << error.what() << "\n";
+        return exit_bad_input;
+    } catch (const std::exception& error) {
+        std::cerr << "plan: " << error.what() << "\n";
+        return exit_no;
+    }
+    return 0;
+}

@@ -1,0 +1,155 @@
+#pragma once
+// Composes an order policy and a layout policy into a planner of whole programs, after ROAM: first the order,
+// whose peak is the least arena that any layout can reach, then the layout of the lifetimes that the order
+// makes. Source: ROAM, "memory-efficient large DNN training via optimized operator ordering and memory
+// layout".
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <stowage/budget.hpp>
+#include <stowage/error.hpp>
+#include <stowage/graph/liveness.hpp>
+#include <stowage/graph/make_tensor_graph.hpp>
+#include <stowage/layout/of_order.hpp>
+#include <stowage/layout/plan.hpp>
+#include <stowage/layout/policy.hpp>
+#include <stowage/order/plan.hpp>
+#include <stowage/order/policy.hpp>
+#include <stowage/order/portfolio.hpp>
+#include <stowage/roam/options.hpp>
+#include <stowage/roam/plan.hpp>
+
+namespace stowage::roam {
+
+namespace detail {
+
+/// The arena that no plan of the program can undercut: the least peak, and where a pinned buffer ends.
+[[nodiscard]] inline std::int64_t arena_lower_bound(const tensor_graph& graph,
+                                                    std::int64_t peak_lower_bound) {
+    std::int64_t bound = peak_lower_bound;
+    for (buffer_index b = 0; b < graph.buffer_count(); ++b) {
+        const std::optional<std::int64_t> pin = graph.pinned_offset(b);
+        if (pin && graph.is_planned(b) && graph.bytes(b) > 0) {
+            bound =
+                std::max(bound, stowage::detail::checked_add(*pin, graph.bytes(b), "end of a pinned buffer"));
+        }
+    }
+    return bound;
+}
+
+/// A share of the wall-clock budget; limits in states stay as they are.
+[[nodiscard]] inline search_limits share_of(search_limits limits, double share) {
+    if (limits.time) {
+        limits.time = std::chrono::duration_cast<std::chrono::nanoseconds>(*limits.time * share);
+    }
+    return limits;
+}
+
+/// Order and layout as one plan.
+[[nodiscard]] inline plan assemble(const tensor_graph& graph, order::solution ordered,
+                                   const layout::order_layout& items, const layout::solution& laid_out,
+                                   std::int64_t alignment) {
+    plan result;
+    result.offsets = items.buffer_offsets(laid_out.offsets);
+    result.workspace_offsets = items.workspace_offsets(laid_out.offsets);
+    result.alignment = alignment;
+    result.peak = {.bytes = ordered.peak, .lower_bound = ordered.lower_bound};
+    result.arena = {.bytes = laid_out.arena, .lower_bound = arena_lower_bound(graph, ordered.lower_bound)};
+    result.witness = std::move(ordered.witness);
+    result.persistent_bytes = persistent_bytes(graph);
+    result.status = result.arena.bytes <= result.arena.lower_bound ? status::optimal : status::feasible;
+    result.fingerprint = graph.fingerprint();
+    result.order_by = std::move(ordered.found_by);
+    result.layout_by = laid_out.found_by;
+    result.order = std::move(ordered.order);
+    return result;
+}
+
+}  // namespace detail
+
+/// A planner of whole programs from an order policy and a layout policy, each the library's or the caller's.
+/// Calling it is const and reentrant if that holds of the policies. A wall-clock budget is shared: the order
+/// search may use the first 60 % of it, the layout search what is left.
+///
+/// Example: `roam::planner planner{order::lescea{}, layout::llfb{}}; plan p = planner(my_graph);`
+template <order::detail::portfolio_policy OrderPolicy, layout::layout_policy LayoutPolicy>
+class planner {
+public:
+    /// Takes the policies by value.
+    planner(OrderPolicy order_policy, LayoutPolicy layout_policy)
+        : order_policy_(std::move(order_policy)), layout_policy_(std::move(layout_policy)) {}
+
+    /// Plans `graph`, a tensor_graph or anything that models tensor_program. The plan is always complete: if
+    /// a policy finds nothing within its limits, program order and first fit stand in. Throws program_error
+    /// for a graph that breaks a rule or an order policy whose answer is no legal order, layout_error for an
+    /// alignment that is not positive or pins in conflict, overflow_error for sums beyond 2^63 - 1.
+    template <plannable Graph>
+    [[nodiscard]] plan operator()(const Graph& graph, const options& options = {}) const {
+        const auto start = budget::clock::now();
+        const auto& compact = make_tensor_graph(graph);
+        return (*this)(compact, options, start);
+    }
+
+    /// The same with wall-clock time counted from `start`, e.g. the end of reading a file.
+    [[nodiscard]] plan operator()(const tensor_graph& graph, const options& options,
+                                  budget::clock::time_point start) const {
+        if (options.alignment <= 0) {
+            throw layout_error(
+                "alignment " + std::to_string(options.alignment) + " of the plan is not positive", {});
+        }
+        budget order_account(detail::share_of(options.limits(), 0.6), start);
+        order::solution ordered = order::plan(graph, order_policy_, order_account, options.seed);
+        report(options, "order", ordered.peak, ordered.lower_bound);
+        const auto ordered_at = budget::clock::now();
+
+        const layout::order_layout items = layout::layout_problem_of(graph, ordered.order, options.alignment);
+        search_limits limits = options.limits();
+        limits.states = std::max<std::uint64_t>(limits.states, items.item_count());
+        budget layout_account(limits, start);
+        const layout::solution laid_out =
+            layout::plan(items.problem, layout_policy_, layout_account, options.seed);
+        report(options, "layout", laid_out.arena, laid_out.lower_bound);
+
+        plan result = detail::assemble(graph, std::move(ordered), items, laid_out, options.alignment);
+        const auto end = budget::clock::now();
+        result.seconds = {.order = seconds(ordered_at - start),
+                          .layout = seconds(end - ordered_at),
+                          .total = seconds(end - start)};
+        return result;
+    }
+
+    /// The order policy.
+    [[nodiscard]] const OrderPolicy& order_policy() const noexcept { return order_policy_; }
+    /// The layout policy.
+    [[nodiscard]] const LayoutPolicy& layout_policy() const noexcept { return layout_policy_; }
+
+private:
+    [[nodiscard]] static double seconds(budget::clock::duration span) {
+        return std::chrono::duration<double>(span).count();
+    }
+    static void report(const options& options, std::string_view phase, std::int64_t best,
+                       std::int64_t bound) {
+        if (options.on_progress)
+            options.on_progress({.phase = phase, .best_bytes = best, .bound_bytes = bound});
+    }
+    OrderPolicy order_policy_;
+    LayoutPolicy layout_policy_;
+};
+
+/// The library's best: order::portfolio{} and layout::default_portfolio. One call from a program to a
+/// plan.
+///
+/// Example: `plan p = roam::best(step, {.alignment = 256}); p.arena.bytes; p.offset(y);`
+template <plannable Graph>
+[[nodiscard]] plan best(const Graph& graph, const options& options = {}) {
+    return planner(order::portfolio{}, layout::default_portfolio())(graph, options);
+}
+
+}  // namespace stowage::roam

@@ -1,0 +1,113 @@
+// Runs the program `plan` as a user would and looks at its exit status, its JSON and the files that it
+// writes.
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include <stowage/io.hpp>
+#include <stowage/verify.hpp>
+
+#include "support/run_program.hpp"
+
+using nlohmann::json;
+using namespace stowage;
+
+namespace {
+
+const std::string executable = std::string(STOWAGE_PROGRAM_DIR) + "/plan";
+const std::string cases = std::string(STOWAGE_TEST_DATA) + "/cases/";
+const std::string graphs = std::string(STOWAGE_EXAMPLE_DATA) + "/";
+
+}  // namespace
+
+TEST_CASE("cases from public reports: the least peak is found and proven") {
+    struct expectation {
+        const char* name;
+        std::int64_t best;
+        std::int64_t program_order;
+    };
+    for (const expectation& e : {expectation{"workspace-decides-the-order", 120, 130},
+                                 {"deferred-weight-gradients", 147, 190},
+                                 {"independent-optimizer-steps", 59, 253},
+                                 {"in-place-chain-with-a-reader", 108, 108},
+                                 {"concatenation-in-one-storage", 52, 52}}) {
+        CAPTURE(e.name);
+        const test::outcome run = test::run(executable + " --json " + cases + e.name + ".program.json");
+        REQUIRE(run.status == 0);
+        const json answer = json::parse(run.out);
+        CHECK(answer["peak_bytes"] == e.best);
+        CHECK(answer["peak_lower_bound_bytes"] == e.best);
+        CHECK(answer["program_peak_bytes"] == e.program_order);
+        CHECK(answer["status"] == "optimal");
+        CHECK_FALSE(answer.contains("order"));
+    }
+}
+
+TEST_CASE("bad programs: exit status 2, the place on standard error, no file left behind") {
+    const test::scratch_folder folder;
+    for (const auto& entry : std::filesystem::directory_iterator(cases)) {
+        const std::string name = entry.path().filename().string();
+        if (!name.starts_with("bad-") && !name.starts_with("read-before")) continue;
+        CAPTURE(name);
+        const test::outcome run =
+            test::run(executable + " " + entry.path().string() + " -o " + (folder.path / "p.json").string());
+        CHECK(run.status == 2);
+        CHECK(run.out.empty());
+        CHECK(run.err.find(name) != std::string::npos);
+        CHECK(std::filesystem::is_empty(folder.path));
+    }
+    CHECK(test::run(executable + " no-such-file.json").status == 2);
+    CHECK(test::run(executable).status == 2);
+    CHECK(
+        test::run(executable + " --order no-such-order " + cases + "workspace-decides-the-order.program.json")
+            .status == 2);
+    CHECK(test::run(executable + " --alignment 0 " + cases + "workspace-decides-the-order.program.json")
+              .status == 2);
+    CHECK(test::run(executable + " -h").status == 0);
+}
+
+TEST_CASE("a captured training step: plan, report, picture and graph are written, the plan verifies") {
+    const test::scratch_folder folder;
+    const std::string out = (folder.path / "plan.json").string();
+    const std::string input = graphs + "alexnet-b1.json.gz";
+    const test::outcome run =
+        test::run(executable + " " + input + " -o " + out + " --html " + (folder.path / "r.html").string() +
+                  " --svg " + (folder.path / "p.svg").string() + " --dot " +
+                  (folder.path / "g.dot").string() + " --alignment 512 --compare");
+    REQUIRE(run.status == 0);
+    CHECK(run.out.find("288.00 MiB") != std::string::npos);
+    CHECK(run.out.find("lescea+llfb-fit") != std::string::npos);
+    const io::access_list read = io::read_access_list(input);
+    const io::plan_file plan = io::read_plan(out, read.graph);
+    const verify::verdict verdict = verify::check_plan(read.graph, plan.plan);
+    CHECK_MESSAGE(verdict.ok, verdict.reason);
+    CHECK(plan.plan.alignment == 512);
+    for (const char* file : {"r.html", "p.svg", "g.dot"})
+        CHECK(std::filesystem::file_size(folder.path / file) > 1000);
+}
+
+TEST_CASE("two runs write the same bytes, but for the seconds") {
+    const std::string command =
+        executable + " --json -o - " + cases + "deferred-weight-gradients.program.json";
+    json first = json::parse(test::run(command).out);
+    json second = json::parse(test::run(command + " --threads 4").out);
+    CHECK(first.contains("order"));
+    first.erase("seconds");
+    second.erase("seconds");
+    CHECK(first == second);
+}
+
+TEST_CASE("several programs: a table, or one JSON object") {
+    const std::string both = " " + cases + "deferred-weight-gradients.program.json " + cases +
+                             "workspace-decides-the-order.program.json";
+    CHECK(test::run(executable + both).out.find("workspace-decides-the-order") != std::string::npos);
+    const json answer = json::parse(test::run(executable + " --json --compare" + both).out);
+    REQUIRE(answer["plans"].size() == 2);
+    CHECK(answer["plans"][1]["compare"].size() == 5);
+    CHECK(test::run(executable + both + " -o /dev/null").status == 2);
+}
