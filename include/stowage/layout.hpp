@@ -5,6 +5,8 @@
 #include <stowage/layout/best_fit.hpp>
 #include <stowage/layout/bounds.hpp>
 #include <stowage/layout/caching_allocator.hpp>
+#include <stowage/layout/caching_arena.hpp>
+#include <stowage/layout/fallback.hpp>
 #include <stowage/layout/first_fit.hpp>
 #include <stowage/layout/fwd.hpp>
 #include <stowage/layout/key.hpp>
@@ -12,8 +14,11 @@
 #include <stowage/layout/of_order.hpp>
 #include <stowage/layout/placement_order.hpp>
 #include <stowage/layout/plan.hpp>
+#include <stowage/layout/planned_arena.hpp>
 #include <stowage/layout/policy.hpp>
 #include <stowage/layout/portfolio.hpp>
 #include <stowage/layout/problem.hpp>
+#include <stowage/layout/replay.hpp>
+#include <stowage/layout/replay_arena.hpp>
 #include <stowage/layout/skyline.hpp>
 #include <stowage/layout/skylines.hpp>
