@@ -23,6 +23,7 @@
 #include <stowage/order/plan.hpp>
 #include <stowage/order/policy.hpp>
 #include <stowage/order/portfolio.hpp>
+#include <stowage/roam/joint.hpp>
 #include <stowage/roam/options.hpp>
 #include <stowage/roam/plan.hpp>
 
@@ -53,30 +54,30 @@ namespace detail {
 }
 
 /// Order and layout as one plan.
-[[nodiscard]] inline plan assemble(const tensor_graph& graph, order::solution ordered,
-                                   const layout::order_layout& items, const layout::solution& laid_out,
+[[nodiscard]] inline plan assemble(const tensor_graph& graph, ordered_layout found, std::int64_t arena_bound,
                                    std::int64_t alignment) {
     plan result;
-    result.offsets = items.buffer_offsets(laid_out.offsets);
-    result.workspace_offsets = items.workspace_offsets(laid_out.offsets);
+    result.offsets = found.items.buffer_offsets(found.laid_out.offsets);
+    result.workspace_offsets = found.items.workspace_offsets(found.laid_out.offsets);
     result.alignment = alignment;
-    result.peak = {.bytes = ordered.peak, .lower_bound = ordered.lower_bound};
-    result.arena = {.bytes = laid_out.arena, .lower_bound = arena_lower_bound(graph, ordered.lower_bound)};
-    result.witness = std::move(ordered.witness);
+    result.peak = {.bytes = found.ordered.peak, .lower_bound = found.ordered.lower_bound};
+    result.arena = {.bytes = found.laid_out.arena, .lower_bound = arena_bound};
+    result.witness = std::move(found.ordered.witness);
     result.persistent_bytes = persistent_bytes(graph);
-    result.status = result.arena.bytes <= result.arena.lower_bound ? status::optimal : status::feasible;
+    result.status = result.arena.bytes <= arena_bound ? status::optimal : status::feasible;
     result.fingerprint = graph.fingerprint();
-    result.order_by = std::move(ordered.found_by);
-    result.layout_by = laid_out.found_by;
-    result.order = std::move(ordered.order);
+    result.order_by = std::move(found.ordered.found_by);
+    result.layout_by = std::move(found.laid_out.found_by);
+    result.order = std::move(found.ordered.order);
     return result;
 }
 
 }  // namespace detail
 
 /// A planner of whole programs from an order policy and a layout policy, each the library's or the caller's.
-/// Calling it is const and reentrant if that holds of the policies. A wall-clock budget is shared: the order
-/// search may use the first 60 % of it, the layout search what is left.
+/// Calling it is const and reentrant if that holds of the policies. A wall-clock budget is shared: the
+/// order search may use the first 60 %, the layout search what is left up to 80 %, and the rest is for laying
+/// out other orders where the first one's layout is left above what is proven.
 ///
 /// Example: `roam::planner planner{order::lescea{}, layout::llfb{}}; plan p = planner(my_graph);`
 template <order::detail::portfolio_policy OrderPolicy, layout::layout_policy LayoutPolicy>
@@ -104,20 +105,25 @@ public:
             throw layout_error(
                 "alignment " + std::to_string(options.alignment) + " of the plan is not positive", {});
         }
-        budget order_account(detail::share_of(options.limits(), 0.6), start);
-        order::solution ordered = order::plan(graph, order_policy_, order_account, options.seed);
-        report(options, "order", ordered.peak, ordered.lower_bound);
+        const search_limits limits = options.limits();
+        budget order_account(detail::share_of(limits, 0.6), start);
+        ordered_layout best;
+        best.ordered = order::plan(graph, order_policy_, order_account, options.seed);
+        report(options, "order", best.ordered.peak, best.ordered.lower_bound);
         const auto ordered_at = budget::clock::now();
 
-        const layout::order_layout items = layout::layout_problem_of(graph, ordered.order, options.alignment);
-        search_limits limits = options.limits();
-        limits.states = std::max<std::uint64_t>(limits.states, items.item_count());
-        budget layout_account(limits, start);
-        const layout::solution laid_out =
-            layout::plan(items.problem, layout_policy_, layout_account, options.seed);
-        report(options, "layout", laid_out.arena, laid_out.lower_bound);
+        best.items = layout::layout_problem_of(graph, best.ordered.order, options.alignment);
+        search_limits layout_limits = detail::share_of(limits, 0.8);
+        layout_limits.states = std::max<std::uint64_t>(limits.states, best.items.item_count());
+        budget layout_account(layout_limits, start);
+        best.laid_out = layout::plan(best.items.problem, layout_policy_, layout_account, options.seed);
+        report(options, "layout", best.laid_out.arena, best.laid_out.lower_bound);
 
-        plan result = detail::assemble(graph, std::move(ordered), items, laid_out, options.alignment);
+        budget joint_account(limits, start);
+        const std::int64_t bound = detail::arena_lower_bound(graph, best.ordered.lower_bound);
+        try_other_orders(graph, best, layout_policy_, bound, joint_account, options.seed);
+        report(options, "layout", best.laid_out.arena, bound);
+        plan result = detail::assemble(graph, std::move(best), bound, options.alignment);
         const auto end = budget::clock::now();
         result.seconds = {.order = seconds(ordered_at - start),
                           .layout = seconds(end - ordered_at),
