@@ -1,0 +1,25 @@
+// docs/cookbook.md, "Lay out lifetimes".
+#include <iostream>
+#include <vector>
+
+// [lifetimes]
+#include <stowage/layout.hpp>
+
+struct my_lifetime {   // any struct with these three members; alignment is optional
+    int lower, upper;  // alive in [lower, upper)
+    long size;
+    int alignment = 1;
+};
+const std::vector<my_lifetime> lifetimes = {{0, 3, 400}, {1, 2, 300}, {2, 5, 200, 256},
+                                            {3, 6, 400}, {4, 6, 100}, {5, 5, 900}};
+// [lifetimes]
+
+int main() {
+    // [layout]
+    const auto answer = stowage::layout::plan(stowage::layout::make_problem(lifetimes));
+    for (const std::int64_t offset : answer.offsets)
+        std::cout << offset << ' ';
+    std::cout << "\narena " << answer.arena << ", load " << answer.load << ", " << to_string(answer.status)
+              << '\n';
+    // [layout]
+}
