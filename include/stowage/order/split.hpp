@@ -37,10 +37,12 @@ namespace detail {
 inline verdict decide_by_splits(residual& rest, const split_options& options, search_effort& effort) {
     for (const auto& [slack, op] : rest.least_slack(options.operators, effort)) {
         if (slack < 0) return verdict::refuted;
-        split_search split(rest.problem(), op, options.split);
-        const verdict result = split.decide(rest.bound(), effort);
-        if (result == verdict::found) rest.finish(split.order());
-        if (result != verdict::open || effort.exhausted()) return result;
+        for (const split_side side : {split_side::after, split_side::before}) {
+            split_search split(rest.problem(), op, side, options.split);
+            const verdict result = split.decide(rest.bound(), effort);
+            if (result == verdict::found) rest.finish(split.order());
+            if (result != verdict::open || effort.exhausted()) return result;
+        }
     }
     return verdict::open;
 }

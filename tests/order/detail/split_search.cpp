@@ -32,7 +32,8 @@ TEST_CASE("a split decides nothing wrongly, whatever the operator and the limits
         const auto v = static_cast<stowage::operator_index>(random.below(problem.operator_count()));
         order::split_settings settings;
         settings.valleys = {.components = random.below(2) == 0, .plain_states = 1 + random.below(4)};
-        order::split_search split(problem, v, settings);
+        const auto side = random.below(2) == 0 ? order::split_side::after : order::split_side::before;
+        order::split_search split(problem, v, side, settings);
         const std::int64_t bound = least - 2 + static_cast<std::int64_t>(random.below(4));
         order::search_effort effort{.state_limit = 1'000'000};
         const order::verdict verdict = split.decide(bound, effort);

@@ -17,6 +17,9 @@
 // what the part adds at W, which is not negative. So no valley appears that E does not have. Only the parts
 // of the components that matter are enumerated.
 //
+// All of it holds backwards too: Y meets the sets before v instead of joining those after it. Where the rest
+// can be run from Y, but Y cannot be reached, the starts X <= Y are to be refuted.
+//
 // A start that the rest can be run from must also be reached. If it cannot, and Y is just the ancestors of v,
 // no larger start of the same parts can be (meet its sets with this one), and the start is refuted; else
 // nothing is known.
@@ -46,21 +49,38 @@ struct split_settings {
     valley_settings valleys{};      ///< how valleys are sought
 };
 
+/// From which side of v the starts are refuted.
+enum class split_side : std::uint8_t {
+    after,   ///< starts are sets X >= Y from which the rest must be run
+    before,  ///< the same backwards: sets X <= Y that must be reached
+};
+
 /// One split of one problem, which runs forwards. Refers to the problem.
 class split_search {
 public:
-    /// Splits at `v`. O(size) and a flow.
-    split_search(const order_problem& problem, operator_index v, const split_settings& settings = {})
-        : problem_(&problem), v_(v), settings_(settings) {
+    /// Splits at `v`, with the least Y or, from the side before v, with the greatest. O(size) and a flow.
+    split_search(const order_problem& problem, operator_index v, split_side side,
+                 const split_settings& settings = {})
+        : problem_(&problem), forwards_(side == split_side::after), settings_(settings) {
+        if (!forwards_) turned_ = reverse(problem);
+        v_ = turn(v);
         cut_network network(problem);
         network.least_live(v);
-        network.mark_least(in_base_);
+        std::vector<std::uint8_t> in_least;
+        if (forwards_) {
+            network.mark_least(in_least);
+        } else {
+            network.mark_greatest(in_least);
+        }
+        in_base_.resize(problem.operator_count());
         free_.assign(problem.operator_count(), 0);
+        for (operator_index op = 0; op < in_base_.size(); ++op)
+            in_base_[turn(op)] = op != v && (in_least[op] != 0) == forwards_;
         for (const operator_index op : network.free_operators()) {
-            if (in_base_[op] != 0) {
+            if (in_base_[turn(op)] != 0) {
                 base_is_ancestors_ = false;
             } else {
-                free_[op] = 1;
+                free_[turn(op)] = 1;
             }
         }
         find_components();
@@ -89,14 +109,38 @@ public:
 
 private:
     static constexpr std::uint32_t no_component = static_cast<std::uint32_t>(-1);
+    /// The operators on one side of v, and the search on them.
+    struct half {
+        half(const interval& whole, const valley_settings& settings)
+            : part(&whole), solver(whole.problem, settings) {}
+        verdict decide(std::int64_t bound, std::uint64_t states, search_effort& effort) {
+            search_effort own = effort;
+            own.least_refused = std::numeric_limits<std::int64_t>::max();
+            const verdict result = solver.decide(bound - part->base, states, own);
+            effort.absorb(own, part->base);
+            return result;
+        }
+        void append_order(std::vector<operator_index>& order) const {
+            for (const operator_index op : solver.order())
+                order.push_back(part->origin[op]);
+        }
+        const interval* part;
+        valley_solver solver;
+    };
     struct start {
         std::vector<operator_index> early;  // free operators that run before v
         std::vector<std::uint8_t> decided;  // components whose early part is fixed
     };
 
+    /// The problem as the starts see it; all sets are kept in its numbering.
+    [[nodiscard]] const order_problem& view() const noexcept { return forwards_ ? *problem_ : turned_; }
+    /// From the numbering of the problem to that of view() and back.
+    [[nodiscard]] operator_index turn(operator_index op) const noexcept {
+        return forwards_ ? op : static_cast<operator_index>(problem_->operator_count() - 1 - op);
+    }
     /// Components of the free operators outside Y, by tensors and dependencies.
     void find_components() {
-        component_.assign(problem_->operator_count(), no_component);
+        component_.assign(view().operator_count(), no_component);
         std::vector<operator_index> stack;
         for (operator_index seed = 0; seed < free_.size(); ++seed) {
             if (free_[seed] == 0 || component_[seed] != no_component) continue;
@@ -112,12 +156,12 @@ private:
                 const operator_index op = stack.back();
                 stack.pop_back();
                 components_.back().push_back(op);
-                for (const operator_index other : problem_->predecessors[op])
+                for (const operator_index other : view().predecessors[op])
                     reach(other);
-                for (const operator_index other : problem_->successors[op])
+                for (const operator_index other : view().successors[op])
                     reach(other);
-                for (const tensor_index t : problem_->tensors[op]) {
-                    for (const operator_index other : problem_->users[t])
+                for (const tensor_index t : view().tensors[op]) {
+                    for (const operator_index other : view().users[t])
                         reach(other);
                 }
             }
@@ -129,73 +173,60 @@ private:
         std::vector<std::uint8_t> before = in_base_;
         for (const operator_index op : from.early)
             before[op] = 1;
+        // An order of the problem that runs v at this set.
         std::vector<operator_index> sequence;
-        for (operator_index op = 0; op < before.size(); ++op) {
-            if (before[op] != 0) sequence.push_back(op);
-        }
+        const auto append = [&](bool first) {
+            for (operator_index op = 0; op < before.size(); ++op) {
+                if (turn(op) != v_ && ((before[turn(op)] != 0) == forwards_) == first) sequence.push_back(op);
+            }
+        };
+        append(true);
         const std::size_t place = sequence.size();
-        sequence.push_back(v_);
-        for (operator_index op = 0; op < before.size(); ++op) {
-            if (before[op] == 0 && op != v_) sequence.push_back(op);
-        }
+        sequence.push_back(turn(v_));
+        append(false);
         interval_cutter cutter(*problem_, sequence);
         // Further components only add to f here: Y is least, and they are apart from those decided.
         const std::int64_t hill =
-            cutter.live_before(place) + problem_->born_bytes[v_] + problem_->workspace[v_];
+            cutter.live_before(place) + problem_->born_bytes[turn(v_)] + problem_->workspace[turn(v_)];
         if (hill > bound) {
             effort.least_refused = std::min(effort.least_refused, hill);
             return verdict::refuted;
         }
-        const interval rest = cutter.cut(place + 1, sequence.size());
-        valley_solver forwards(rest.problem, settings_.valleys);
-        search_effort part = effort;
-        part.least_refused = std::numeric_limits<std::int64_t>::max();
-        const verdict after = forwards.decide(bound - rest.base, settings_.states, part);
-        effort.absorb(part, rest.base);
-        if (after == verdict::open) return after;
-        if (after == verdict::refuted) return branch(from, before, rest, forwards);
-        if (place == 0) {
-            finish({}, rest, forwards);
-            return verdict::found;
-        }
-        const interval head = cutter.cut(0, place);
-        valley_solver backwards(head.problem, settings_.valleys);
-        part = effort;
-        part.least_refused = std::numeric_limits<std::int64_t>::max();
-        const verdict reached = backwards.decide(bound - head.base, settings_.states, part);
-        effort.absorb(part, head.base);
+        const interval first = cutter.cut(0, place);
+        const interval last = cutter.cut(place + 1, sequence.size());
+        half rest(forwards_ ? last : first, settings_.valleys);
+        const verdict runs = rest.decide(bound, settings_.states, effort);
+        if (runs == verdict::open) return runs;
+        if (runs == verdict::refuted) return branch(from, before, rest);
+        half head(forwards_ ? first : last, settings_.valleys);
+        const verdict reached = head.decide(bound, settings_.states, effort);
         if (reached == verdict::refuted) return base_is_ancestors_ ? reached : verdict::open;
         if (reached == verdict::open) return reached;
-        std::vector<operator_index> prefix;
-        for (const operator_index op : backwards.order())
-            prefix.push_back(head.origin[op]);
-        finish(prefix, rest, forwards);
+        order_.clear();
+        (forwards_ ? head : rest).append_order(order_);
+        order_.push_back(turn(v_));
+        (forwards_ ? rest : head).append_order(order_);
         return verdict::found;
-    }
-    void finish(std::vector<operator_index> prefix, const interval& rest, const valley_solver& forwards) {
-        order_ = std::move(prefix);
-        order_.push_back(v_);
-        for (const operator_index op : forwards.order())
-            order_.push_back(rest.origin[op]);
     }
 
     /// The search from a start is refuted: adds the starts that could still do.
-    verdict branch(const start& from, const std::vector<std::uint8_t>& before, const interval& rest,
-                   const valley_solver& forwards) {
-        if (!forwards.failed_forwards()) return verdict::open;
-        std::vector<std::uint8_t> settled = before;  // in W, or committed from the end
+    verdict branch(const start& from, const std::vector<std::uint8_t>& before, const half& rest) {
+        if (rest.solver.failed_forwards() != forwards_) return verdict::open;
+        std::vector<std::uint8_t> settled = before;  // in W, or committed from the other end
         settled[v_] = 1;
-        for (const operator_index op : forwards.front())
-            settled[rest.origin[op]] = 1;
+        const std::vector<operator_index> front(rest.solver.front().begin(), rest.solver.front().end());
+        const std::vector<operator_index> back = rest.solver.back();
+        for (const operator_index op : forwards_ ? front : back)
+            settled[turn(rest.part->origin[op])] = 1;
         const std::vector<std::uint8_t> in_w = settled;
-        for (const operator_index op : forwards.back()) {
-            const operator_index original = rest.origin[op];
+        for (const operator_index op : forwards_ ? back : front) {
+            const operator_index original = turn(rest.part->origin[op]);
             if (free_[original] != 0) return verdict::open;
             settled[original] = 1;
         }
         std::vector<std::uint8_t> explored(before.size(), 0);
-        for (const operator_index op : forwards.explored())
-            explored[rest.origin[op]] = 1;
+        for (const operator_index op : rest.solver.explored())
+            explored[turn(rest.part->origin[op])] = 1;
         std::vector<std::uint8_t> matters(components_.size(), 0);
         mark_by_contact(in_w, settled, explored, matters);
         mark_by_descent(from, in_w, matters);
@@ -217,14 +248,14 @@ private:
         for (operator_index op = 0; op < in_w.size(); ++op) {
             if (free_[op] != 0 || in_w[op] != 0) continue;
             if (settled[op] == 0) only_free_left = false;
-            const auto predecessors = problem_->predecessors[op];
+            const auto predecessors = view().predecessors[op];
             if (explored[op] != 0) {
                 for (const operator_index other : predecessors)
                     touch(other);
-                for (const operator_index other : problem_->successors[op])
+                for (const operator_index other : view().successors[op])
                     touch(other);
-                for (const tensor_index t : problem_->tensors[op]) {
-                    for (const operator_index other : problem_->users[t])
+                for (const tensor_index t : view().tensors[op]) {
+                    for (const operator_index other : view().users[t])
                         touch(other);
                 }
                 continue;
@@ -243,8 +274,8 @@ private:
     }
     void mark_by_descent(const start& from, const std::vector<std::uint8_t>& in_w,
                          std::vector<std::uint8_t>& matters) {
-        frontier state(*problem_);
-        valley_floor floor(*problem_);
+        frontier state(view());
+        valley_floor floor(view());
         for (operator_index op = 0; op < in_w.size(); ++op) {
             if (in_w[op] != 0) state.run(op);
         }
@@ -270,7 +301,7 @@ private:
             for (std::size_t k = 0; k < count; ++k) {
                 for (const operator_index other : parts[k])
                     in[other] = 1;
-                const auto predecessors = problem_->predecessors[op];
+                const auto predecessors = view().predecessors[op];
                 const bool can =
                     std::all_of(predecessors.begin(), predecessors.end(),
                                 [&](operator_index other) { return free_[other] == 0 || in[other] != 0; });
@@ -294,8 +325,10 @@ private:
     }
 
     const order_problem* problem_;
-    operator_index v_;
+    bool forwards_;
+    order_problem turned_;
     split_settings settings_;
+    operator_index v_ = 0;
     std::vector<std::uint8_t> in_base_;     // Y
     bool base_is_ancestors_ = true;         // Y holds the ancestors of v and nothing else
     std::vector<std::uint8_t> free_;        // free at v and not in Y

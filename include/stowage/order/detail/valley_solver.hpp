@@ -32,31 +32,40 @@ public:
     /// Commits made within a smaller bound are kept (rule 5), others are taken back.
     verdict decide(std::int64_t bound, std::uint64_t states, search_effort& effort) {
         take_back_above(bound);
+        verdict result = verdict::open;
         bool stuck_first = false;
         bool stuck_last = false;
-        verdict result = verdict::open;
-        while (true) {
+        bool progress = false;  // since an end was stuck
+        while (!effort.exhausted()) {
             if (first_.state.trail().size() + last_.state.trail().size() == operator_count()) {
                 result = verdict::found;
                 break;
             }
             const bool first_is_higher = first_.state.live() >= last_.state.live();
+            const bool level = first_.state.live() == last_.state.live();
             const bool forwards = first_is_higher ? !stuck_first : stuck_last;
-            if (effort.exhausted()) break;
-            failed_forwards_ = forwards;
             const verdict step = seek(forwards ? first_ : last_, bound, states, effort);
             if (step == verdict::found) {
                 hand_over();
-                stuck_first = stuck_last = false;
+                progress = true;
                 continue;
             }
-            if (step == verdict::refuted &&
-                (forwards == first_is_higher || first_.state.live() == last_.state.live())) {
-                result = verdict::refuted;
+            failed_forwards_ = forwards;
+            if (step == verdict::refuted && (forwards == first_is_higher || level)) {
+                result = step;
                 break;
             }
-            (forwards ? stuck_first : stuck_last) = true;
-            if (stuck_first && stuck_last) break;
+            bool& stuck = forwards ? stuck_first : stuck_last;
+            bool& other_stuck = forwards ? stuck_last : stuck_first;
+            stuck = true;
+            if (!other_stuck) {
+                progress = false;
+                continue;
+            }
+            // The other end has less to choose from by now: one more look, but not after each commit here.
+            if (!progress) break;
+            progress = false;
+            other_stuck = false;
         }
         if (result != verdict::found) marks_.push_back({bound, first_.handed, last_.handed});
         return result;
@@ -79,9 +88,15 @@ public:
     }
     /// True if the last valley sought, and not found, was one from the front.
     [[nodiscard]] bool failed_forwards() const noexcept { return failed_forwards_; }
-    /// Operators that were ready at some state of that search, if it was from the front; one may be listed
-    /// more than once.
-    [[nodiscard]] const std::vector<operator_index>& explored() const noexcept { return explored_; }
+    /// Operators that were ready at some state of that search; one may be listed more than once. O(them).
+    [[nodiscard]] std::vector<operator_index> explored() const {
+        std::vector<operator_index> result = explored_;
+        if (!failed_forwards_) {
+            for (operator_index& op : result)
+                op = turn(op);
+        }
+        return result;
+    }
 
 private:
     struct direction {
@@ -93,7 +108,8 @@ private:
         valley_engine engine;
         component_seeker components;
         state_set dead;
-        std::size_t handed = 0;  // operators of the trail that are blocked at the other end
+        bool by_components = false;  // the last valley was found so, after a plain search had failed
+        std::size_t handed = 0;      // operators of the trail that are blocked at the other end
     };
     struct mark {
         std::int64_t bound;
@@ -106,13 +122,34 @@ private:
         return static_cast<operator_index>(operator_count() - 1 - op);
     }
     verdict seek(direction& end, std::int64_t bound, std::uint64_t states, search_effort& effort) {
-        const std::uint64_t first = settings_.components ? std::min(states, settings_.plain_states) : states;
+        explored_.clear();
+        if (!settings_.components) return seek_plainly(end, bound, states, effort);
+        // Where one component after the other has its valley, the plain search fails each time at some cost.
+        if (end.by_components) {
+            const std::size_t length = end.state.trail().size();
+            end.engine.run_falling(bound, effort);
+            if (end.state.trail().size() > length) return verdict::found;
+            const verdict result = seek_by_components(end, bound, states, effort);
+            if (result != verdict::open || effort.exhausted()) return result;
+            end.by_components = false;
+            return seek_plainly(end, bound, std::min(states, settings_.plain_states), effort);
+        }
+        const verdict plain = seek_plainly(end, bound, std::min(states, settings_.plain_states), effort);
+        if (plain != verdict::open || states <= settings_.plain_states || effort.exhausted()) return plain;
+        const verdict result = seek_by_components(end, bound, states - settings_.plain_states, effort);
+        end.by_components = result == verdict::found;
+        return result;
+    }
+    verdict seek_plainly(direction& end, std::int64_t bound, std::uint64_t states, search_effort& effort) {
         explored_.clear();
         end.state.record_ready(&explored_);
-        const verdict plain = end.engine.seek(bound, first, end.dead, effort);
+        const verdict result = end.engine.seek(bound, states, end.dead, effort);
         end.state.record_ready(nullptr);
-        if (plain != verdict::open || states == first || effort.exhausted()) return plain;
-        const verdict result = end.components.seek(bound, states - first, effort);
+        return result;
+    }
+    verdict seek_by_components(direction& end, std::int64_t bound, std::uint64_t states,
+                               search_effort& effort) {
+        const verdict result = end.components.seek(bound, states, effort);
         explored_ = end.components.explored();
         return result;
     }
