@@ -20,5 +20,7 @@ configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/stowage-config.cmake.in
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/stowage-config-version.cmake
                                  COMPATIBILITY SameMajorVersion ARCH_INDEPENDENT)
 install(FILES ${PROJECT_BINARY_DIR}/package/stowage-config.cmake
-              ${PROJECT_BINARY_DIR}/package/stowage-config-version.cmake DESTINATION ${package_dir})
+              ${PROJECT_BINARY_DIR}/package/stowage-config-version.cmake ${CMAKE_CURRENT_LIST_DIR}/FindGLPK.cmake
+              ${CMAKE_CURRENT_LIST_DIR}/FindCbc.cmake
+        DESTINATION ${package_dir})
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -6,13 +6,20 @@ find_package(Threads REQUIRED)
 find_package(nlohmann_json 3.10 QUIET)
 find_package(ZLIB QUIET)
 find_package(Boost 1.74 QUIET)
+list(APPEND CMAKE_MODULE_PATH ${CMAKE_CURRENT_LIST_DIR})
+find_package(GLPK QUIET)
+find_package(Cbc QUIET)
 
 file(GLOB_RECURSE core_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/stowage/*.hpp)
 set(json_headers ${core_headers})
 list(FILTER json_headers INCLUDE REGEX "/include/stowage/io(/|\\.hpp$)")
 set(boost_graph_headers ${core_headers})
 list(FILTER boost_graph_headers INCLUDE REGEX "/include/stowage/interop(/|\\.hpp$)")
-list(REMOVE_ITEM core_headers ${json_headers} ${boost_graph_headers})
+set(glpk_headers ${core_headers})
+list(FILTER glpk_headers INCLUDE REGEX "/include/stowage/solver/(detail/)?glpk")
+set(cbc_headers ${core_headers})
+list(FILTER cbc_headers INCLUDE REGEX "/include/stowage/solver/(detail/)?cbc")
+list(REMOVE_ITEM core_headers ${json_headers} ${boost_graph_headers} ${glpk_headers} ${cbc_headers})
 
 # stowage_add_library(NAME HEADERS header... LINK target... [FOUND condition])
 # Adds the interface target stowage::NAME. Its headers are checked to stand alone by the target
@@ -46,3 +53,7 @@ stowage_add_library(
   LINK stowage nlohmann_json::nlohmann_json ZLIB::ZLIB
   FOUND nlohmann_json_FOUND AND ZLIB_FOUND)
 stowage_add_library(boost_graph HEADERS ${boost_graph_headers} LINK stowage Boost::headers FOUND Boost_FOUND)
+# GLPK is licensed GPL-3 or later: a program that links stowage::glpk must be distributed on its terms.
+stowage_add_library(glpk HEADERS ${glpk_headers} LINK stowage GLPK::GLPK FOUND GLPK_FOUND)
+# Cbc is licensed EPL-2.0: the solver for programs that can take no GPL.
+stowage_add_library(cbc HEADERS ${cbc_headers} LINK stowage Cbc::Cbc FOUND Cbc_FOUND)

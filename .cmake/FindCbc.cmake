@@ -1,0 +1,18 @@
+# Cbc, COIN-OR's branch and cut solver (EPL-2.0; Debian: coinor-libcbc-dev), as Cbc::Cbc.
+find_path(Cbc_INCLUDE_DIR CbcModel.hpp PATH_SUFFIXES coin coin-or)
+set(Cbc_LIBRARIES "")
+set(Cbc_library_variables "")
+foreach(Cbc_part Cbc Cgl OsiClp Clp Osi CoinUtils)
+  find_library(Cbc_${Cbc_part}_LIBRARY ${Cbc_part})
+  mark_as_advanced(Cbc_${Cbc_part}_LIBRARY)
+  list(APPEND Cbc_library_variables Cbc_${Cbc_part}_LIBRARY)
+  list(APPEND Cbc_LIBRARIES "${Cbc_${Cbc_part}_LIBRARY}")
+endforeach()
+mark_as_advanced(Cbc_INCLUDE_DIR)
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(Cbc REQUIRED_VARS Cbc_INCLUDE_DIR ${Cbc_library_variables})
+if(Cbc_FOUND AND NOT TARGET Cbc::Cbc)
+  add_library(Cbc::Cbc INTERFACE IMPORTED)
+  set_target_properties(Cbc::Cbc PROPERTIES INTERFACE_LINK_LIBRARIES "${Cbc_LIBRARIES}" INTERFACE_INCLUDE_DIRECTORIES
+                                                                                       "${Cbc_INCLUDE_DIR}")
+endif()
