@@ -41,10 +41,13 @@ template <class Order, class Layout>
             .order = std::move(made.order)};
 }
 
-/// What PyTorch's allocator reserves for program order.
+/// What PyTorch's allocator reserves for program order: whole segments, the last one's free end included.
 [[nodiscard]] inline rival pytorch(const stowage::tensor_graph& graph, std::int64_t proven) {
-    return run_rival("pytorch", stowage::order::in_program_order{}, stowage::layout::caching_allocator{},
-                     graph, 1, proven);
+    rival result = run_rival("pytorch", stowage::order::in_program_order{},
+                             stowage::layout::caching_allocator{}, graph, 1, proven);
+    result.arena = stowage::layout::simulate_caching(graph, result.order).reserved;
+    if (result.arena > proven) result.status = stowage::status::feasible;
+    return result;
 }
 
 /// LESCEA's order with LLFB's skyline.

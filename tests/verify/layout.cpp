@@ -161,6 +161,12 @@ TEST_CASE("what takes part in nothing needs only an offset that is no less than 
     p.buffers[0].alignment = 64;
     CHECK(check(p, {3, 0}).arena == 20);
     CHECK(!check(p, {-1, 0}));
+    p.buffers[0] = {.lower = 0, .upper = 4, .size = 100, .alignment = 64, .gaps = {{0, 3}, {3, 4}}};
+    CHECK(check(p, {3, 0}).arena == 20);
+    p.buffers[0].gaps.pop_back();
+    CHECK(!check(p, {3, 0}));
+    CHECK(check(p, {64, 0}).arena == 164);
+    p.buffers[0].size = 0;
     p.buffers[0].offset = 7;
     CHECK(check(p, {7, 0}));
     CHECK(!check(p, {0, 0}));

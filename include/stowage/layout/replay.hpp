@@ -76,10 +76,10 @@ public:
         for (std::size_t i = 0; i < offsets.size(); ++i) {
             const buffer& b = problem.buffers[i];
             const bool planned = b.lower < b.upper;
-            slots_.push_back({planned ? offsets[i] : -1, b.size, b.alignment});
+            slots_.push_back({planned ? offsets[i] : -1, b.takes_part() ? b.size : 0, b.alignment});
             if (!planned) continue;
             if (offsets[i] < 0) throw arena_error("it has no offset", describe(i));
-            if (b.size == 0) continue;
+            if (!b.takes_part()) continue;
             if (offsets[i] > std::numeric_limits<std::int64_t>::max() - b.size) {
                 throw arena_error("its end passes 2^63 - 1", describe(i));
             }

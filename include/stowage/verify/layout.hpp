@@ -26,6 +26,17 @@ namespace detail {
     return "bytes [" + std::to_string(first) + ", " + std::to_string(last) + ")";
 }
 
+/// True if the buffer occupies bytes at some moment; its gaps are in order.
+[[nodiscard]] inline bool holds_bytes(const layout::buffer& b) noexcept {
+    if (b.size <= 0) return false;
+    std::int64_t covered = b.lower;  // no bytes in [lower, covered)
+    for (const layout::interval& gap : b.gaps) {
+        if (gap.lower > covered) break;
+        covered = gap.upper;
+    }
+    return covered < b.upper;
+}
+
 /// The rule of one placed buffer that is broken, or an empty text. Sound for any values.
 [[nodiscard]] inline std::string broken_rule(const layout::problem& problem, const layout::buffer& b,
                                              std::int64_t offset, std::uint32_t pool) {
@@ -48,7 +59,7 @@ namespace detail {
         }
         from = gap.upper;
     }
-    if (b.size == 0 || b.lower == b.upper) return {};
+    if (!holds_bytes(b)) return {};
     if (offset % problem.alignment != 0) {
         return at + " is no multiple of the problem's alignment " + std::to_string(problem.alignment);
     }
@@ -107,7 +118,7 @@ inline void add_rectangles(const layout::buffer& b, std::int64_t offset, std::ui
             const subject concerned = problem.describe(i);
             return detail::refuse(concerned.text("buffer") + ": " + rule, {}, {concerned});
         }
-        if (b.size == 0 || b.lower == b.upper) continue;
+        if (!detail::holds_bytes(b)) continue;
         good.arenas[pool] = std::max(good.arenas[pool], offsets[i] + b.size);
         detail::add_rectangles(b, offsets[i], pool, i, list);
     }
