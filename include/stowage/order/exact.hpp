@@ -31,8 +31,10 @@ struct exact {
     }
     /// As part of a portfolio.
     void search(detail::workbench& bench) const {
-        if (bench.pool().size() < 2) detail::offer_list_orders(bench);
+        bench.offer(in_program_order{}.arrange(bench.problem()), in_program_order::name);
         detail::raise_by_plain_bounds(bench);
+        if (!bench.finished()) detail::raise_by_min_cuts(bench, 200);  // often the one cut that is needed
+        if (!bench.finished() && bench.pool().size() < 3) detail::offer_list_orders(bench);
         if (bench.finished()) return;
         detail::part_stages stages(bench, parts, name);
         const auto run = [&](const auto& stage) {
@@ -45,12 +47,15 @@ struct exact {
             if (!part.finished()) cuts(part);
         });
         run([&](detail::workbench& part) { detail::search_valleys(part, 300, valleys); });
-        run([&](detail::workbench& part) { detail::search_by_commits(part, 500, valleys); });
-        run([&](detail::workbench& part) { detail::search_valleys(part, 3'000, valleys); });
+        split_options quick = split;
+        quick.split.states = std::min<std::uint64_t>(quick.split.states, 2'000);
+        run([&](detail::workbench& part) { detail::search_by_splits(part, quick); });
         run([&](detail::workbench& part) {
             local_search{.moves_a_start = 3'000, .rounds = 1}.search(part);
             if (!part.finished()) cuts(part);
         });
+        run([&](detail::workbench& part) { detail::search_by_splits(part, quick); });
+        run([&](detail::workbench& part) { detail::search_valleys(part, 3'000, valleys); });
         run([&](detail::workbench& part) { detail::search_by_splits(part, split); });
     }
 };
