@@ -52,6 +52,14 @@ public:
     [[nodiscard]] std::uint64_t left() const noexcept { return spent_ >= states_ ? 0 : states_ - spent_; }
     /// True if a wall-clock limit is set: then answers may differ between runs.
     [[nodiscard]] bool timed() const noexcept { return deadline_.has_value(); }
+    /// Time until the wall-clock limit, 0 if it has passed; nothing where none is set.
+    [[nodiscard]] std::optional<std::chrono::nanoseconds> time_left() const {
+        if (!deadline_) return std::nullopt;
+        const auto now = clock::now();
+        return now >= *deadline_ ? std::chrono::nanoseconds(0) : *deadline_ - now;
+    }
+    /// The user's stop token, for work that cannot ask spend().
+    [[nodiscard]] const std::stop_token& stop_token() const noexcept { return stop_; }
     /// Time since the start.
     [[nodiscard]] std::chrono::nanoseconds elapsed() const { return clock::now() - start_; }
 
@@ -72,7 +80,8 @@ private:
     static constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
     void look() {
         next_look_ = spent_ + 64;
-        if (stop_.stop_requested() || (deadline_ && clock::now() >= *deadline_)) exhausted_ = true;
+        if (spent_ >= states_ || stop_.stop_requested() || (deadline_ && clock::now() >= *deadline_))
+            exhausted_ = true;
     }
     std::stop_token stop_;
     clock::time_point start_;

@@ -16,6 +16,7 @@
 #include <stowage/layout/bounds.hpp>
 #include <stowage/layout/detail/sections.hpp>
 #include <stowage/layout/detail/validate.hpp>
+#include <stowage/layout/exact.hpp>
 #include <stowage/layout/first_fit.hpp>
 #include <stowage/layout/llfb.hpp>
 #include <stowage/layout/policy.hpp>
@@ -26,8 +27,8 @@
 
 namespace stowage::layout {
 
-/// What plan() runs where no policy is given: skylines by every key, the fits, then skylines with noise until
-/// the account is exhausted.
+/// What plan() runs where no policy is given: skylines by every key, the fits, the exact search; then, where
+/// pins or gaps are too many for it, skylines with noise until the account is exhausted.
 [[nodiscard]] inline auto default_portfolio() {
     return portfolio{
         skylines{},
@@ -36,6 +37,7 @@ namespace stowage::layout {
         llfb_fit{},
         first_fit{{.order = placement_order::load}},
         best_fit{{.order = placement_order::birth}},
+        exact{},
         skylines{{.plain_keys = false, .perturbed_rounds = std::numeric_limits<std::uint64_t>::max()}}};
 }
 
@@ -92,6 +94,8 @@ template <layout_policy Policy>
     for (std::size_t i = 0; i < whole.buffers.size(); ++i) {
         if (whole.buffers[i].pool.value_or(0) != pool) continue;
         part.buffers.push_back(whole.buffers[i]);
+        part.buffers.back().pool.reset();
+        if (part.buffers.back().pool) part.buffers.back().pool = 0;  // the part's only one
         if (!whole.names.empty()) part.names.push_back(whole.describe(i).name);
         index.push_back(i);
     }
@@ -124,8 +128,9 @@ template <layout_policy Policy>
             for (std::size_t k = 0; k < index.size(); ++k)
                 result.offsets[index[k]] = of_pool.offsets[k];
             bool all_bound = true;
-            for (const buffer& b : part.buffers)
-                all_bound = all_bound && (b.pool || !b.takes_part());
+            for (const std::size_t i : index) {
+                all_bound = all_bound && (problem.buffers[i].pool || !problem.buffers[i].takes_part());
+            }
             if (all_bound) result.lower_bound = std::max(result.lower_bound, of_pool.lower_bound);
             result.load = std::max(result.load, of_pool.load);
             if (of_pool.arena > result.arena || result.found_by.empty()) result.found_by = of_pool.found_by;

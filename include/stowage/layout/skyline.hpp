@@ -25,8 +25,9 @@ namespace stowage::layout {
 struct skyline_options {
     layout::key key = layout::key::size_duration;  ///< what goes first of the buffers that fit
     slack_rule slack = slack_rule::none;  ///< what is done about sections that cannot afford to lose bytes
-    double noise =
-        0;  ///< if above 0 each buffer's key is multiplied by exp(noise × N), N normal; 0.03 to 0.2 is useful
+    /// If above 0 each buffer's key is multiplied by exp(noise × N), N standard normal; 0.03 to 0.2 is
+    /// useful.
+    double noise = 0;
 };
 
 /// Lays out by one skyline. Alignments of any kind are honoured on the way; a problem with pins or gaps is

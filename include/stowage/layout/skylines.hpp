@@ -80,7 +80,8 @@ private:
         const bool fits_only = state.compact.pinned || state.compact.gapped;
         for (const slack_rule slack : {slack_rule::none, slack_rule::when_needed, slack_rule::always}) {
             if (slack != slack_rule::none && (fits_only || !options.slack_aware)) break;
-            if (state.context.account.exhausted()) return true;
+            // Also the ranking costs something: without that, rounds on a few buffers would never end.
+            if (!state.context.account.spend(1 + state.ranked.size() / 16)) return true;
             if (fits_only) {
                 state.offsets =
                     detail::place_in_order(state.problem, state.compact, state.ranked, detail::fit::first,

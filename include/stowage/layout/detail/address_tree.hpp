@@ -186,8 +186,9 @@ private:
     /// left.
     bool skip_below(std::size_t c, std::int64_t address) {
         cursor& here = cursors_[c];
-        while (here.next != here.end && here.next->upper <= address)
-            ++here.next;
+        ++steps_;
+        for (; here.next != here.end && here.next->upper <= address; ++here.next)
+            ++steps_;
         if (here.next != here.end) return true;
         cursors_[c] = cursors_.back();
         cursors_.pop_back();

@@ -85,6 +85,7 @@ enum class fit : std::uint8_t {
         const std::int64_t upper =
             stowage::detail::checked_add(entry.pin, entry.size, "end of a pinned buffer");
         if (!used.is_free(compact.pieces_of(i), entry.pin, upper)) refuse_pin(problem, compact, i);
+        if (reaches(upper, limit)) return {};
         used.add(compact.pieces_of(i), entry.pin, upper);
         offsets[i] = entry.pin;
     }
@@ -96,7 +97,7 @@ enum class fit : std::uint8_t {
                                                      : used.lowest(pieces, entry.size, entry.alignment);
         if (offset < 0 || reaches(offset + entry.size, limit)) return {};
         used.add(pieces, offset, offset + entry.size);
-        if (!account.spend(1 + used.take_steps() / 128)) return {};
+        if (!account.spend(1 + used.take_steps() / 256)) return {};
         offsets[i] = offset;
     }
     return offsets;

@@ -1,0 +1,46 @@
+#include <stowage/layout/detail/containment_tree.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <stowage/detail/random.hpp>
+
+TEST_CASE("the best rank inside and across a section, as a plain list has it") {
+    stowage::detail::splitmix64 random(9);
+    for (std::size_t n = 1; n < 40; ++n) {
+        std::vector<std::int32_t> last(n);
+        std::vector<std::int32_t> rank(n);
+        std::iota(rank.begin(), rank.end(), 0);
+        for (std::size_t k = 0; k < n; ++k) {
+            last[k] = static_cast<std::int32_t>(1 + random.below(12));
+            std::swap(rank[k], rank[random.below(k + 1)]);
+        }
+        stowage::layout::detail::containment_tree tree;
+        tree.assign(last, rank);
+        std::vector<bool> there(n, true);
+        for (int step = 0; step < 200; ++step) {
+            const std::size_t from = random.below(n);
+            const std::size_t to = from + random.below(n - from + 1);
+            const auto end = static_cast<std::int32_t>(random.below(14));
+            const auto after = static_cast<std::int32_t>(random.below(14));
+            std::int32_t within = -1;
+            std::int32_t covering = -1;
+            for (std::size_t k = from; k < to; ++k) {
+                if (!there[k] || last[k] > end) continue;
+                if (within < 0 || rank[k] < within) within = rank[k];
+                if (last[k] > after && (covering < 0 || rank[k] < covering)) covering = rank[k];
+            }
+            CHECK(tree.best_within(from, to, end) == within);
+            CHECK(tree.best_covering(from, to, after, end) == covering);
+            if (step % 4 == 0) {
+                const std::size_t gone = random.below(n);
+                if (there[gone]) tree.remove(gone);
+                there[gone] = false;
+            }
+        }
+    }
+}
