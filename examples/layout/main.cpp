@@ -1,0 +1,329 @@
+// Lays out buffers with known lifetimes: offsets, how large the arena is, and how small it could be at best.
+// Files, options and exit statuses are those of docs/formats.md. Example: layout problem.csv --capacity 1GiB
+// -o answer.csv
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <iostream>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <stowage/io.hpp>
+#include <stowage/layout.hpp>
+#include <stowage/verify.hpp>
+
+#include "../bytes.hpp"
+#include "within_capacity.hpp"
+
+namespace {
+
+using nlohmann::ordered_json;
+using namespace stowage;
+
+constexpr int exit_no = 1;
+constexpr int exit_bad_input = 2;
+
+struct arguments {
+    std::string problem;
+    std::string answer_file;
+    std::string svg_file;
+    std::string capacity_text;
+    std::vector<std::int64_t> capacities;  // one a pool; empty: as much as is needed
+    std::int64_t alignment = 1;
+    std::optional<double> budget;
+    std::optional<std::uint64_t> states;
+    unsigned threads = 1;
+    std::uint64_t seed = 1;
+    bool json = false;
+
+    [[nodiscard]] search_limits limits() const {
+        search_limits limits{.seed = seed, .threads = threads};
+        if (states) limits.states = *states;
+        if (budget) {
+            limits.time =
+                std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(*budget));
+        }
+        return limits;
+    }
+};
+
+/// Reads the problem and completes it by what the command line says. Errors name the file.
+[[nodiscard]] layout::problem read_problem(const arguments& given) {
+    layout::problem problem = io::read_layout_problem(given.problem);
+    problem.alignment = given.alignment;
+    problem.capacities = given.capacities;
+    if (given.capacities.empty()) {
+        std::uint32_t pools = 0;
+        for (const layout::buffer& b : problem.buffers)
+            pools = std::max(pools, b.pool ? *b.pool + 1 : 0);
+        if (pools > 1) problem.capacities.assign(pools, std::numeric_limits<std::int64_t>::max());
+    }
+    return problem;
+}
+
+/// What the program has found.
+struct answer {
+    stowage::status status = status::unknown;
+    std::vector<std::int64_t> offsets;
+    std::vector<std::uint32_t> pools;  // one a buffer; empty: one pool
+    std::vector<std::int64_t> arenas;  // one a pool
+    std::int64_t load = 0;
+    std::int64_t lower_bound = 0;
+    std::vector<std::size_t> blame;                   // if infeasible: these buffers alone do not fit
+    std::optional<std::int64_t> least_capacity = {};  // if infeasible: known to do
+    std::string found_by;
+    double seconds = 0;
+};
+
+/// The problem with as many pools, but no limit on them: what the best layout there is keeps in any case.
+[[nodiscard]] layout::problem without_limits(layout::problem problem) {
+    for (std::int64_t& capacity : problem.capacities)
+        capacity = std::numeric_limits<std::int64_t>::max();
+    return problem;
+}
+
+/// Recomputes the arenas of what was found; a layout that breaks a rule is a bug of the library.
+void verify_layout(const layout::problem& problem, answer& found) {
+    const verify::verdict verdict = verify::check_layout(without_limits(problem), found.offsets, found.pools);
+    if (!verdict) throw std::logic_error("the layout was not verified: " + verdict.reason);
+    found.arenas = verdict.arenas;
+}
+
+/// True if each pool's arena keeps its capacity.
+[[nodiscard]] bool keeps(const layout::problem& problem, const answer& found) {
+    for (std::size_t pool = 0; pool < problem.capacities.size(); ++pool) {
+        if (found.arenas[pool] > problem.capacities[pool]) return false;
+    }
+    return true;
+}
+
+/// The best layout there is passes a capacity: searches for one that does not, or for the proof that there is
+/// none.
+void search_within(const layout::problem& problem, answer& found, budget& account, std::uint64_t seed) {
+    found.status = status::unknown;
+    for (std::uint32_t pool = 0; pool < problem.capacities.size(); ++pool) {
+        const std::int64_t capacity = problem.capacities[pool];
+        if (found.arenas[pool] <= capacity) continue;
+        std::vector<std::size_t> index;  // buffers that must be in the pool
+        for (std::size_t i = 0; i < problem.buffers.size(); ++i) {
+            if (problem.capacities.size() == 1 || problem.buffers[i].pool == pool) index.push_back(i);
+        }
+        const layout::problem part = layout_program::part_of(problem, index);
+        const layout::decision decision = layout_program::decide(part, capacity, account, seed);
+        if (decision.status == status::feasible && problem.capacities.size() == 1) {
+            found.offsets = decision.offsets;
+            verify_layout(problem, found);
+            found.status = found.arenas[0] == found.lower_bound ? status::optimal : status::feasible;
+            found.found_by = "complete search";
+        } else if (decision.status == status::infeasible) {
+            found.status = status::infeasible;
+            for (const std::size_t k : layout_program::blame(part, capacity, seed))
+                found.blame.push_back(index[k]);
+            if (problem.capacities.size() == 1) found.lower_bound = std::max(found.lower_bound, capacity + 1);
+            return;
+        }
+    }
+}
+
+/// Looks for a better layout, or for the proof that there is none.
+void improve(const layout::problem& problem, answer& found, budget& account, std::uint64_t seed) {
+    layout::context context{.account = account,
+                            .lower_bound = found.lower_bound,
+                            .target = layout::arena_of(problem, found.offsets),
+                            .seed = seed};
+    const layout::portfolio exact{layout::valley_search{}, layout::branch_and_bound{}};
+    layout::offset_list better = exact(problem, context);
+    if (better.size() == problem.buffers.size()) {
+        found.offsets = std::move(better);
+        found.found_by = context.found_by;
+    }
+    found.lower_bound = context.lower_bound;
+    const bool optimal = layout::arena_of(problem, found.offsets) == found.lower_bound;
+    found.status = optimal ? status::optimal : status::feasible;
+}
+
+[[nodiscard]] answer solve(const layout::problem& problem, const arguments& given,
+                           budget::clock::time_point start) {
+    // Half for good layouts of any size, the rest for the searches that also prove.
+    search_limits limits = given.limits();
+    limits.states = std::max<std::uint64_t>(limits.states, problem.buffers.size());
+    search_limits half = limits;
+    half.states = std::max<std::uint64_t>(limits.states / 2, problem.buffers.size());
+    if (half.time) half.time = *half.time / 2;
+    budget first(half, start);
+    layout::solution best = layout::plan(problem, layout::default_portfolio(), first, given.seed);
+    budget account(limits, start);
+    account.settle(first);
+    answer result;
+    result.status = best.status;
+    result.offsets = std::move(best.offsets);
+    result.load = best.load;
+    result.lower_bound = best.lower_bound;
+    result.found_by = std::move(best.found_by);
+    if (result.status != status::optimal && problem.capacities.size() <= 1)
+        improve(problem, result, account, given.seed);
+    verify_layout(problem, result);
+    if (!given.capacities.empty() && !keeps(problem, result)) {
+        if (problem.capacities.size() == 1) result.least_capacity = result.arenas[0];
+        search_within(problem, result, account, given.seed);
+    }
+    result.seconds = std::chrono::duration<double>(budget::clock::now() - start).count();
+    return result;
+}
+
+[[nodiscard]] ordered_json summary_json(const layout::problem& problem, const answer& found) {
+    ordered_json summary = {
+        {"buffers", problem.buffers.size()}, {"load", found.load}, {"lower_bound", found.lower_bound}};
+    if (found.arenas.size() == 1)
+        summary["arena"] = found.arenas[0];
+    else
+        summary["arena"] = found.arenas;
+    summary["status"] = to_string(found.status);
+    summary["seconds"] = found.seconds;
+    summary["found_by"] = found.found_by;
+    if (found.status == status::infeasible) {
+        summary["blame"] = ordered_json::array();
+        for (const std::size_t b : found.blame)
+            summary["blame"].push_back(problem.names[b]);
+        if (found.least_capacity) summary["least_capacity"] = *found.least_capacity;
+    }
+    return summary;
+}
+
+/// One line of figures.
+[[nodiscard]] std::string summary_text(const layout::problem& problem, const answer& found) {
+    std::string arenas;
+    for (const std::int64_t arena : found.arenas)
+        arenas += (arenas.empty() ? "" : " + ") + std::to_string(arena);
+    return std::to_string(problem.buffers.size()) + " buffers, load " + std::to_string(found.load) +
+           ", lower bound " + std::to_string(found.lower_bound) + ", arena " + arenas + ": " +
+           std::string(to_string(found.status)) + " (" + found.found_by + ", " +
+           std::to_string(found.seconds) + " s)\n";
+}
+
+/// Why there is no layout within the capacity, or none was found; what would do.
+[[nodiscard]] std::string reason_text(const layout::problem& problem, const answer& found,
+                                      const arguments& given) {
+    constexpr std::size_t most_names = 20;
+    std::string text = std::string(to_string(found.status)) + " at capacity " + given.capacity_text;
+    if (found.status == status::infeasible) {
+        text += ": these buffers alone do not fit:";
+        for (std::size_t i = 0; i < found.blame.size() && i < most_names; ++i)
+            text += (i == 0 ? " " : ", ") + problem.names[found.blame[i]];
+        if (found.blame.size() > most_names) {
+            text += " and " + std::to_string(found.blame.size() - most_names) + " more";
+        }
+    }
+    if (found.least_capacity) text += "; " + std::to_string(*found.least_capacity) + " is known to do";
+    return text;
+}
+
+/// Every file is prepared before the first becomes visible.
+void write_files(const layout::problem& problem, const answer& found, const arguments& given) {
+    std::vector<io::atomic_file> files;
+    if (!given.svg_file.empty()) {
+        io::picture picture =
+            io::make_picture(problem, found.offsets, io::short_name(given.problem), found.pools);
+        picture.status = to_string(found.status);
+        picture.levels = {{"lower bound", found.lower_bound}};
+        files.emplace_back(given.svg_file, io::to_svg(picture));
+    }
+    if (!given.answer_file.empty()) {
+        files.emplace_back(given.answer_file, io::layout_answer_text(problem, found.offsets, found.pools));
+    }
+    for (io::atomic_file& file : files)
+        file.commit();
+}
+
+void add_options(CLI::App& app, arguments& given) {
+    app.add_option("problem", given.problem, "layout problem (CSV, plain or .gz)")
+        ->required()
+        ->type_name("PROBLEM");
+    app.add_option("-o", given.answer_file, "write the answer (CSV); - is standard output")
+        ->type_name("ANSWER");
+    app.add_option("--capacity", given.capacity_text,
+                   "bytes, with suffix or without (512MiB, 16GB); several pools: one each, parted by commas")
+        ->type_name("BYTES[,BYTES...]");
+    app.add_option("--alignment", given.alignment, "every offset is a multiple of this")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    auto* budget =
+        app.add_option("--budget", given.budget, "seconds, from the end of reading")->type_name("SECONDS");
+    app.add_option("--states", given.states, "limit of the search in states (default 200000)")
+        ->excludes(budget);
+    app.add_option("--threads", given.threads, "threads that may be used")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    app.add_option("--seed", given.seed, "seed of every random choice")->capture_default_str();
+    app.add_option("--svg", given.svg_file, "write a picture")->type_name("FILE");
+    app.add_flag("--json", given.json, "print one JSON object");
+}
+
+void check(arguments& given) {
+    if (!given.capacity_text.empty()) {
+        const auto list = examples::parse_byte_list(given.capacity_text);
+        if (!list)
+            throw CLI::ValidationError("--capacity", given.capacity_text + " is no list of byte counts");
+        given.capacities = *list;
+    }
+    if (given.budget && !(*given.budget >= 0 && *given.budget <= 1e9)) {
+        throw CLI::ValidationError("--budget", "takes 0 to 1e9 seconds");
+    }
+    if ((given.answer_file == "-") + (given.svg_file == "-") + given.json > 1) {
+        throw CLI::ValidationError("-o -, --svg - and --json", "only one can have standard output");
+    }
+}
+
+[[nodiscard]] int run(const arguments& given) {
+    const layout::problem problem = read_problem(given);
+    const auto start = budget::clock::now();
+    const answer found = solve(problem, given, start);
+    write_files(problem, found, given);
+    if (given.json)
+        std::cout << io::json_text(summary_json(problem, found));
+    else if (given.answer_file != "-" && given.svg_file != "-")
+        std::cout << summary_text(problem, found);
+    if (found.status == status::optimal || found.status == status::feasible) return 0;
+    std::cerr << "layout: " << given.problem << ": " << reason_text(problem, found, given) << "\n";
+    return exit_no;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    CLI::App app{"Lays out buffers with known lifetimes, with proof."};
+    arguments given;
+    add_options(app, given);
+    try {
+        app.parse(argc, argv);
+        check(given);
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error) == 0 ? 0 : exit_bad_input;
+    }
+    try {
+        return run(given);
+    } catch (const io::file_error& error) {
+        std::cerr << "layout: " << error.what() << "\n";
+        return exit_bad_input;
+    } catch (const parse_error& error) {
+        std::cerr << "layout: " << error.what() << "\n";
+        return exit_bad_input;
+    } catch (const stowage::error& error) {
+        std::cerr << "layout: " << given.problem << ": " << error.what() << "\n";
+        return exit_bad_input;
+    } catch (const std::exception& error) {
+        std::cerr << "layout: " << error.what() << "\n";
+        return exit_no;
+    }
+}
