@@ -7,12 +7,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include <stowage/budget.hpp>
 #include <stowage/layout/decision.hpp>
 #include <stowage/layout/detail/canonical_search.hpp>
+#include <stowage/layout/detail/compact_form.hpp>
 #include <stowage/layout/detail/sections.hpp>
 #include <stowage/layout/policy.hpp>
 #include <stowage/layout/problem.hpp>
@@ -34,6 +36,7 @@ struct branch_and_bound_options {
 struct branch_and_bound {
     branch_and_bound_options options{};
 
+    [[nodiscard]] std::string name() const { return "branch and bound"; }
     /// Is there a layout of the valid `problem` within `capacity` bytes?
     [[nodiscard]] decision decide(const problem& problem, std::int64_t capacity, budget& account) const {
         const detail::sections compact = detail::make_sections(problem);
@@ -53,7 +56,8 @@ struct branch_and_bound {
     /// The best layout found with an arena below context.target, the optimum where the search ends; an empty
     /// list where there is none. Stops at context.lower_bound, and raises that to what is proven.
     [[nodiscard]] offset_list operator()(const problem& problem, context& context) const {
-        const detail::sections compact = detail::make_sections(problem);
+        const detail::compact_form form(problem, context);
+        const detail::sections& compact = *form;
         offset_list best;
         if (too_large(problem, compact)) return best;
         detail::canonical_search search(compact);

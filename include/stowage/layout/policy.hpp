@@ -30,6 +30,8 @@ struct context {
     std::int64_t lower_bound = 0;  ///< proven least arena; a policy stops when it meets it, and may raise it
     std::int64_t target = std::numeric_limits<std::int64_t>::max();  ///< an arena below this is worth having
     std::uint64_t seed = 1;                                          ///< seed of every random choice
+    bool decide =
+        false;  ///< the bound is a capacity asked about: stop also when it has been raised, so refuted
     const detail::sections* compact =
         nullptr;  ///< for the library: the compact form of `*compact_of`, if made already
     const problem* compact_of = nullptr;  ///< for the library: see `compact`

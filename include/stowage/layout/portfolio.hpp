@@ -41,7 +41,7 @@ public:
 
     /// The best layout with an arena below context::target; empty if there is none.
     [[nodiscard]] offset_list operator()(const problem& problem, context& context) const {
-        best_so_far best{{}, context.target, {}};
+        best_so_far best{{}, context.target, {}, context.lower_bound};
         std::apply(
             [&](const Policies&... policies) {
                 // The fold ends at the first policy after which there is nothing more to do.
@@ -69,6 +69,7 @@ private:
         offset_list offsets;
         std::int64_t arena;
         std::string found_by;
+        std::int64_t bound;  // as it was at the start
     };
 
     /// True once no other policy is to be tried.
@@ -78,13 +79,14 @@ private:
         context.target = best.arena;
         context.found_by.clear();
         offset_list offsets = apply(policy, problem, context);
-        if (offsets.size() != problem.buffers.size()) return false;
+        const bool refuted = context.decide && context.lower_bound > best.bound;
+        if (offsets.size() != problem.buffers.size()) return refuted;
         const std::int64_t arena = arena_of(problem, offsets);
-        if (detail::reaches(arena, best.arena)) return false;
+        if (detail::reaches(arena, best.arena)) return refuted;
         best.arena = arena;
         best.offsets = std::move(offsets);
         best.found_by = context.found_by.empty() ? detail::name_of(policy) : context.found_by;
-        return best.arena <= context.lower_bound;
+        return refuted || best.arena <= context.lower_bound;
     }
 
     std::tuple<Policies...> policies_;

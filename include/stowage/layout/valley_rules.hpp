@@ -8,9 +8,10 @@ namespace stowage::layout {
 
 /// Which of several valleys the search works on first. Forced moves and dead ends always come first.
 enum class pivot_rule : std::uint8_t {
-    fewest_lowest,    ///< fewest options, then the lowest floor
-    lowest_fewest,    ///< lowest floor, then fewest options
-    fewest_narrowest  ///< fewest options, then the narrowest valley
+    fewest_lowest,     ///< fewest options, then the lowest floor
+    lowest_fewest,     ///< lowest floor, then fewest options
+    fewest_narrowest,  ///< fewest options, then the narrowest valley
+    most_failures      ///< fewest options divided by 1 + the dead ends met in the section so far
 };
 
 /// Which rules the valley search uses; each may be switched off and none changes what is found possible.

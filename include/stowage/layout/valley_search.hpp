@@ -5,12 +5,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include <stowage/budget.hpp>
 #include <stowage/layout/decision.hpp>
+#include <stowage/layout/detail/compact_form.hpp>
 #include <stowage/layout/detail/sections.hpp>
 #include <stowage/layout/detail/strip.hpp>
 #include <stowage/layout/detail/valley_restarts.hpp>
@@ -38,6 +39,7 @@ struct valley_search_options {
 struct valley_search {
     valley_search_options options{};
 
+    [[nodiscard]] std::string name() const { return "valley search"; }
     /// Is there a layout of the valid `problem` within `capacity` bytes? Ends with `unknown` when the account
     /// does.
     [[nodiscard]] decision decide(const problem& problem, std::int64_t capacity, budget& account,
@@ -47,11 +49,13 @@ struct valley_search {
     /// The layout at the proven bound if it is found before the account runs out, else an empty list; raises
     /// the bound where it proves that there is none.
     [[nodiscard]] offset_list operator()(const problem& problem, context& context) const {
-        const detail::sections compact = detail::make_sections(problem);
+        const detail::compact_form form(problem, context);
+        const detail::sections& compact = *form;
         for (;;) {
             decision answer = decide(problem, compact, context.lower_bound, context.account, context.seed);
             if (answer.status != status::infeasible) return std::move(answer.offsets);
             context.lower_bound = detail::next_arena(compact, context.lower_bound);
+            if (context.decide) return offset_list{};
         }
     }
 

@@ -190,12 +190,11 @@ private:
             }
             node.choice_mark = state_.mark();
             if (at.idle || at.candidates == 0) {
-                if (!state_.raise(at.section, at.height + at.rise, rules_.bound)) return outcome::failed;
+                if (!raise(at.section, at.height + at.rise)) return outcome::failed;
                 continue;
             }
             const int b = only_candidate(at);
-            if (out_of_order(b, at.height) || !state_.place(b, at.height, rules_.bound))
-                return outcome::failed;
+            if (out_of_order(b, at.height) || !place(b, at.height)) return outcome::failed;
             if (parts_after(b, node.left, node.right)) {
                 split(node.left, node.right);
                 return outcome::solved;
@@ -233,7 +232,7 @@ private:
             const int b = choices_[node.next++];
             if (rules_.symmetry && (twin_was_tried(node, b) || out_of_order(b, node.at.height))) continue;
             node.tried = b;
-            if (state_.place(b, node.at.height, rules_.bound)) {
+            if (place(b, node.at.height)) {
                 if (!parts_after(b, node.left, node.right)) {
                     push_node(node.left, node.right);
                     return outcome::descend;
@@ -245,12 +244,22 @@ private:
         }
         if (node.may_rise) {
             node.may_rise = false;
-            if (state_.raise(node.at.section, node.at.height + node.at.rise, rules_.bound)) {
+            if (raise(node.at.section, node.at.height + node.at.rise)) {
                 push_node(node.left, node.right);
                 return outcome::descend;
             }
         }
         return give_up();
+    }
+    bool place(int b, std::int64_t height) {
+        if (state_.place(b, height, rules_.bound)) return true;
+        if (state_.overfull() >= 0) finder_.note_failure(state_.overfull());
+        return false;
+    }
+    bool raise(int section, std::int64_t height) {
+        if (state_.raise(section, height, rules_.bound)) return true;
+        if (state_.overfull() >= 0) finder_.note_failure(state_.overfull());
+        return false;
     }
     outcome give_up() {
         const frame node = frames_.back();

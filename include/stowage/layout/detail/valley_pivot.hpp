@@ -23,6 +23,7 @@ struct pivot {
     std::int64_t rise = 0;    ///< by how much the section alone may be raised; 0: not at all
     int candidates =
         0;              ///< unplaced blocks inside the valley that cover the section and may lie on its floor
+    double score = 0;   ///< for pivot_rule::most_failures
     bool idle = false;  ///< no unplaced block covers the section: it can be raised at once
     /// Options: candidates and the raise; 0 is a dead end.
     [[nodiscard]] int options() const noexcept { return candidates + (rise > 0 ? 1 : 0); }
@@ -33,10 +34,13 @@ class pivot_finder {
 public:
     explicit pivot_finder(const valley_state& state)
         : state_(state), known_(static_cast<std::size_t>(state.sections())),
-          starts_(static_cast<std::size_t>(state.sections()) + 1, 0), smallest_left_(starts_.size(), 0),
+          starts_(static_cast<std::size_t>(state.sections()) + 1, 0), fill_(starts_.size(), 0),
+          failures_(starts_.size(), 0), smallest_left_(starts_.size(), 0),
           smallest_right_(starts_.size(), 0) {}
     /// Forgets everything; call after the state was reset.
     void reset() { known_.assign(known_.size(), valley{}); }
+    /// Counts a dead end in this section.
+    void note_failure(int section) { failures_[static_cast<std::size_t>(section)] += 1; }
     /// Work done so far, in visits of sections and blocks.
     [[nodiscard]] std::uint64_t work() const noexcept { return work_; }
 
@@ -68,7 +72,7 @@ public:
             valley& entry = known_[static_cast<std::size_t>(l)];
             if (entry.seen < newest || entry.best.right != r || entry.component_left != left ||
                 entry.component_right != right) {
-                entry.best = examine(l, r, std::min(left_wall, right_wall), entry.busy);
+                entry.best = examine(l, r, std::min(left_wall, right_wall), entry.busy, rule);
                 entry.component_left = left;
                 entry.component_right = right;
                 entry.seen = state_.clock();
@@ -76,7 +80,10 @@ public:
             // Where nothing is left to place, the floor may rise to the walls at once; over the whole
             // component: done.
             if (entry.busy || l > left || r < right) {
-                if (entry.best.options() == 0 && !entry.best.idle) return entry.best;
+                if (entry.best.options() == 0 && !entry.best.idle) {
+                    note_failure(entry.best.section);
+                    return entry.best;
+                }
                 if (best.section < 0 || better(entry.best, best, rule)) best = entry.best;
             }
             l = r;
@@ -95,7 +102,7 @@ private:
     static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
 
     /// Counts the options of each section of the valley [left, right) by prefix sums, and takes the least.
-    pivot examine(int left, int right, std::int64_t wall, bool& busy) {
+    pivot examine(int left, int right, std::int64_t wall, bool& busy, pivot_rule rule) {
         const auto blocks = state_.blocks();
         pivot best;
         best.left = left;
@@ -105,6 +112,7 @@ private:
         busy = false;
         const auto at = [](int s) { return static_cast<std::size_t>(s); };
         std::fill(starts_.begin() + left, starts_.begin() + right + 1, 0);
+        std::fill(fill_.begin() + left, fill_.begin() + right + 1, 0);
         std::fill(smallest_left_.begin() + left, smallest_left_.begin() + right + 1, none);
         std::fill(smallest_right_.begin() + left, smallest_right_.begin() + right + 1, none);
         for (int s = left; s < right; ++s) {
@@ -115,36 +123,53 @@ private:
                 const block& item = blocks[at(j)];
                 ++starts_[at(s)];
                 --starts_[at(item.last)];
+                fill_[at(s)] += item.size;
+                fill_[at(item.last)] -= item.size;
                 smallest_left_[at(item.last)] = std::min(smallest_left_[at(item.last)], item.size);
                 if (s > left) smallest_right_[at(s - 1)] = std::min(smallest_right_[at(s - 1)], item.size);
             }
         }
         for (int s = left + 1; s < right; ++s) {
             starts_[at(s)] += starts_[at(s - 1)];
+            fill_[at(s)] += fill_[at(s - 1)];
             smallest_left_[at(s)] = std::min(smallest_left_[at(s)], smallest_left_[at(s - 1)]);
         }
         for (int s = right - 2; s >= left; --s) {
             smallest_right_[at(s)] = std::min(smallest_right_[at(s)], smallest_right_[at(s + 1)]);
         }
         const std::int64_t depth = wall - best.height;
-        int least = std::numeric_limits<int>::max();
+        double least = std::numeric_limits<double>::max();
         for (int s = left; s < right; ++s) {
             const bool idle = state_.remaining(s) == 0;
             busy = busy || !idle;
             std::int64_t rise = depth;
+            bool dead = false;
             if (!idle) {
+                const std::int64_t slack = state_.slack(s);
                 rise = std::min({depth, smallest_left_[at(s)], smallest_right_[at(s)]});
-                if (rise > state_.slack(s)) rise = 0;
+                if (rise > slack) rise = 0;
+                // What is not inside the valley lies at or above the wall: what is inside must fill it.
+                dead = starts_[at(s)] + (rise > 0 ? 1 : 0) == 0 || fill_[at(s)] < depth - slack;
+            }
+            if (dead) {
+                best.section = s;
+                best.candidates = 0;
+                best.rise = 0;
+                best.idle = false;
+                return best;
             }
             const int options = idle ? -1 : starts_[at(s)] + (rise > 0 ? 1 : 0);
-            if (options >= least) continue;
-            least = options;
+            double score = options;
+            if (rule == pivot_rule::most_failures && options > 1)
+                score = 1 + options / (1 + failures_[at(s)]);
+            if (score >= least) continue;
+            least = score;
             best.section = s;
             best.candidates = starts_[at(s)];
             best.rise = rise;
             best.idle = idle;
-            if (options == 0) return best;
         }
+        best.score = least;
         return best;
     }
 
@@ -155,6 +180,7 @@ private:
         switch (rule) {
             case pivot_rule::lowest_fewest: return a.height != b.height ? a.height < b.height : x < y;
             case pivot_rule::fewest_narrowest: return x != y ? x < y : a.right - a.left < b.right - b.left;
+            case pivot_rule::most_failures: return a.score < b.score;
             case pivot_rule::fewest_lowest: break;
         }
         return x != y ? x < y : a.height < b.height;
@@ -163,6 +189,8 @@ private:
     const valley_state& state_;
     std::vector<valley> known_;
     std::vector<int> starts_;
+    std::vector<std::int64_t> fill_;
+    std::vector<double> failures_;
     std::vector<std::int64_t> smallest_left_;
     std::vector<std::int64_t> smallest_right_;
     std::uint64_t work_ = 0;

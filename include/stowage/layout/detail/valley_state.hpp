@@ -95,6 +95,9 @@ public:
     /// Work done so far, in visits of list entries: for budgets.
     [[nodiscard]] std::uint64_t work() const noexcept { return work_; }
 
+    /// The section in which the bound last failed; -1: none did.
+    [[nodiscard]] int overfull() const noexcept { return overfull_; }
+
     /// Position to give to undo().
     [[nodiscard]] std::size_t mark() const noexcept { return trail_.size(); }
     /// Takes back every change since the mark.
@@ -120,6 +123,7 @@ public:
         int& group_top = group_top_[index(groups_[index(b)])];
         below_[index(b)] = group_top;
         group_top = b;
+        overfull_ = -1;
         const bool fits = item.size <= capacity_ - item.headroom - height;
         const std::int64_t top = fits ? height + item.size : capacity_;
         ++clock_;
@@ -150,7 +154,9 @@ public:
     bool raise(int section, std::int64_t height, bool use_bound) {
         trail_.push_back({change::floor, section, floors_[index(section)]});
         set_floor(section, height);
+        overfull_ = section;
         if (remaining_[index(section)] > capacity_ - height) return false;
+        overfull_ = -1;
         if (!use_bound) return true;
         begin(height);
         for (const int j : members_.live(section))
@@ -292,7 +298,10 @@ private:
     bool check() {
         const std::int64_t room = capacity_ - changed_to_height_;
         for (int s = changed_from_; s < changed_to_; ++s) {
-            if (remaining_[index(s)] > room && !stacks_up(s)) return false;
+            if (remaining_[index(s)] > room && !stacks_up(s)) {
+                overfull_ = s;
+                return false;
+            }
         }
         return true;
     }
@@ -335,6 +344,7 @@ private:
     std::vector<int> group_top_;  // the block of a range that was placed last
     std::vector<int> crossing_;
     std::vector<change> trail_;
+    int overfull_ = -1;
     int changed_from_ = 0;
     int changed_to_ = 0;
     std::int64_t changed_to_height_ = 0;

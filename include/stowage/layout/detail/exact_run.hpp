@@ -1,0 +1,196 @@
+#pragma once
+// The race behind layout::exact: engines take turns in slices of growing length, first at the proven bound,
+// then also between the bound and the best arena so far; whoever answers first ends its question for all.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <stowage/budget.hpp>
+#include <stowage/layout/detail/key_search.hpp>
+#include <stowage/layout/detail/section_grower.hpp>
+#include <stowage/layout/detail/sections.hpp>
+#include <stowage/layout/detail/strip.hpp>
+#include <stowage/layout/detail/valley_restarts.hpp>
+#include <stowage/layout/policy.hpp>
+#include <stowage/layout/problem.hpp>
+#include <stowage/layout/valley_rules.hpp>
+#include <stowage/status.hpp>
+
+namespace stowage::layout::detail {
+
+/// Valley search and section growing on one question: "within this capacity?".
+class capacity_question {
+public:
+    capacity_question(const sections& compact, std::int64_t capacity, std::uint64_t seed)
+        : bytes_(capacity), whole_(make_strip(compact, capacity)), durations_(durations_of(compact)),
+          seed_(seed) {}
+    [[nodiscard]] std::int64_t bytes() const noexcept { return bytes_; }
+    [[nodiscard]] const strip& whole() const noexcept { return whole_; }
+    [[nodiscard]] const std::vector<std::int64_t>& offsets() const noexcept { return offsets_; }
+    status search(const valley_rules& rules, budget& account) {
+        if (!valley_) valley_ = std::make_unique<valley_restarts>(whole_, durations_, seed_);
+        const status answer = valley_->run(rules, rules.bound, account);
+        if (answer == status::feasible) offsets_ = valley_->offsets();
+        return answer;
+    }
+    status grow(const valley_rules& rules, budget& account) {
+        if (!grower_) grower_ = std::make_unique<section_grower>(whole_, durations_, seed_);
+        const status answer = grower_->run(rules, account);
+        if (answer == status::feasible) offsets_ = grower_->offsets();
+        return answer;
+    }
+
+private:
+    std::int64_t bytes_;
+    strip whole_;
+    std::vector<std::int64_t> durations_;
+    std::uint64_t seed_;
+    std::unique_ptr<valley_restarts> valley_;
+    std::unique_ptr<section_grower> grower_;
+    std::vector<std::int64_t> offsets_;
+};
+
+/// What the race may do; see layout::exact_options.
+struct exact_settings {
+    valley_rules rules;
+    std::size_t small = 0;
+    std::size_t middling = 0;
+    bool keys = true;
+    bool between = true;
+};
+
+/// One race for the best layout of a problem without pins and gaps.
+class exact_run {
+public:
+    exact_run(const problem& problem, const sections& compact, context& context,
+              const exact_settings& settings)
+        : problem_(problem), compact_(compact), context_(context), settings_(settings), base_(compact),
+          learnt_(base_, context.seed, 100, 0.2), noisy_(base_, context.seed), best_(context.target),
+          first_bound_(context.lower_bound) {}
+
+    /// The best layout below context.target, or an empty list; raises context.lower_bound where it can.
+    offset_list operator()() {
+        const std::size_t n = compact_.items.size();
+        const bool complete = is_strip(problem_, compact_) && n <= settings_.middling;
+        double slice = std::clamp(20.0 * static_cast<double>(n), 4000.0, 200'000.0);
+        for (int round = 0; !done(); ++round, slice *= 1.5) {
+            if (complete && n <= settings_.small) ask_both(slice);
+            if (settings_.keys) ask_keys(n <= settings_.small ? slice / 2 : slice);
+            if (complete && n > settings_.small) ask_both(slice);
+            if (!complete && !settings_.keys) break;
+            if (complete && settings_.between && round > 0) ask_between(slice);
+        }
+        return std::move(offsets_);
+    }
+
+private:
+    [[nodiscard]] bool done() {
+        return best_ <= context_.lower_bound || (context_.decide && context_.lower_bound > first_bound_) ||
+               context_.account.exhausted();
+    }
+
+    /// Lets `work` spend at most `units` of the account.
+    template <class Work>
+    auto within(double units, Work work) {
+        budget part = context_.account.slice(static_cast<std::uint64_t>(units));
+        auto result = work(part);
+        context_.account.settle(part);
+        return result;
+    }
+
+    void offer(std::int64_t arena, offset_list offsets, const char* who) {
+        if (arena >= best_) return;
+        best_ = arena;
+        offsets_ = std::move(offsets);
+        context_.found_by = who;
+    }
+    /// Takes a question's answer into account; true if it is answered.
+    bool settle(const capacity_question& question, status answer, const char* who) {
+        if (answer == status::feasible) {
+            offset_list offsets = offsets_in_bytes(problem_, compact_, question.whole(), question.offsets());
+            const std::int64_t arena = arena_of(problem_, offsets);
+            offer(arena, std::move(offsets), who);
+        } else if (answer == status::infeasible) {
+            context_.lower_bound = std::max(context_.lower_bound, next_arena(compact_, question.bytes()));
+        }
+        return answer != status::unknown;
+    }
+    /// Both complete engines on one question; true if it is answered.
+    bool ask(capacity_question& question, double slice) {
+        const auto search = [&](budget& part) { return question.search(settings_.rules, part); };
+        if (settle(question, within(slice, search), "valley search") || context_.account.exhausted())
+            return true;
+        const auto grow = [&](budget& part) { return question.grow(settings_.rules, part); };
+        return settle(question, within(slice, grow), "section growing");
+    }
+    void ask_both(double slice) {
+        while (!done()) {
+            if (!at_bound_ || at_bound_->bytes() != context_.lower_bound) {
+                at_bound_ =
+                    std::make_unique<capacity_question>(compact_, context_.lower_bound, context_.seed);
+            }
+            if (!ask(*at_bound_, slice)) return;
+        }
+    }
+    void ask_keys(double slice) {
+        if (done()) return;
+        const std::int64_t bound = context_.lower_bound;
+        if (within(slice, [&](budget& part) { return learnt_.run(bound, part); })) {
+            offer(arena_of_items(compact_, base_.offsets), by_buffer(), "conflict keys");
+        }
+        if (done()) return;
+        within(0.7 * slice, [&](budget& part) {
+            while (best_ > bound) {
+                const std::int64_t arena = noisy_.run(bound, best_, part);
+                if (arena < 0) break;
+                offer(arena, by_buffer(), "perturbed keys");
+            }
+            return true;
+        });
+    }
+    [[nodiscard]] offset_list by_buffer() const {
+        return offsets_by_buffer(problem_, compact_, base_.offsets);
+    }
+
+    /// A capacity between the bound and the best arena: nearer to the bound after an answer, nearer to the
+    /// best after none.
+    void ask_between(double slice) {
+        if (done() || best_ == std::numeric_limits<std::int64_t>::max()) return;
+        const std::int64_t gap = best_ - context_.lower_bound;
+        const auto aim = context_.lower_bound + static_cast<std::int64_t>(static_cast<double>(gap) * share_);
+        if (aim <= context_.lower_bound || aim >= best_) return;
+        if (!between_ || between_->bytes() >= best_ || between_->bytes() < context_.lower_bound) {
+            between_ = std::make_unique<capacity_question>(compact_, aim, context_.seed);
+        }
+        if (ask(*between_, slice)) {
+            share_ = std::max(0.3, share_ - 0.1);
+            between_.reset();
+        } else if (++patience_ % 2 == 0) {
+            share_ = std::min(0.9, share_ + 0.2);
+            between_.reset();
+        }
+    }
+
+    const problem& problem_;
+    const sections& compact_;
+    context& context_;
+    const exact_settings& settings_;
+    key_search_base base_;
+    learnt_keys learnt_;
+    noisy_keys noisy_;
+    std::unique_ptr<capacity_question> at_bound_;
+    std::unique_ptr<capacity_question> between_;
+    std::int64_t best_;
+    std::int64_t first_bound_;
+    offset_list offsets_;
+    double share_ = 0.5;
+    int patience_ = 0;
+};
+
+}  // namespace stowage::layout::detail

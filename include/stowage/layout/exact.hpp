@@ -1,0 +1,69 @@
+#pragma once
+// The search that proves layouts: asks "feasible at the bound?" first, with every engine of the room in turn,
+// since the first layout that meets the bound is optimal. Source: papers/layout.md, "Algorithms, in the order
+// to run them".
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include <stowage/layout/branch_and_bound.hpp>
+#include <stowage/layout/detail/compact_form.hpp>
+#include <stowage/layout/detail/exact_run.hpp>
+#include <stowage/layout/detail/sections.hpp>
+#include <stowage/layout/detail/strip.hpp>
+#include <stowage/layout/policy.hpp>
+#include <stowage/layout/problem.hpp>
+#include <stowage/layout/valley_rules.hpp>
+
+namespace stowage::layout {
+
+/// What the exact policy may do.
+struct exact_options {
+    valley_rules rules{};     ///< rules of the valley search; the use of the bound and the pivot vary
+    std::size_t small = 600;  ///< up to so many buffers the complete searches come first
+    std::size_t middling =
+        4000;  ///< up to so many they come after the searches over keys; beyond, not at all
+    std::uint64_t width_limit = 4'000'000;  ///< nor where the buffers span more sections than this in all
+    bool keys = true;                       ///< conflict-driven and perturbed keys take part
+    bool between = true;  ///< also search at capacities between the bound and the best arena so far
+    std::size_t canonical =
+        200;  ///< up to so many buffers with pins, gaps or mixed alignments are searched exactly
+};
+
+/// Looks for a layout at context.lower_bound until the account runs out; returns the best one below
+/// context.target that it meets on the way, or an empty list, and raises the bound where it refutes it. Meant
+/// to follow layout::skylines in a portfolio. Valley search, section growing, conflict-driven and perturbed
+/// keys take turns in growing slices; pins, gaps and mixed alignments are left to the canonical branch and
+/// bound, which alone is exact on them. Deterministic for one seed unless a clock ran out; memory linear in
+/// the buffers' widths (sections spanned).
+struct exact {
+    exact_options options{};
+
+    [[nodiscard]] offset_list operator()(const problem& problem, context& context) const {
+        const detail::compact_form form(problem, context);
+        const detail::sections& compact = *form;
+        if (compact.items.empty() || problem.capacities.size() > 1) return {};
+        const bool small = compact.items.size() <= options.canonical;
+        if (compact.pinned || compact.gapped) {
+            if (!small) return {};
+            context.found_by = "branch and bound";
+            return branch_and_bound{}(problem, context);
+        }
+        if (compact.mixed_alignment && compact.items.size() <= 24) {
+            context.found_by = "branch and bound";
+            offset_list offsets = branch_and_bound{}(problem, context);
+            if (!offsets.empty() || context.account.exhausted()) return offsets;
+        }
+        detail::exact_settings settings{options.rules, options.small, options.middling, options.keys,
+                                        options.between};
+        if (detail::total_width(compact) > options.width_limit) settings.small = settings.middling = 0;
+        return detail::exact_run(problem, compact, context, settings)();
+    }
+    [[nodiscard]] std::string name() const { return "exact"; }
+};
+
+static_assert(searching_layout_policy<exact>);
+static_assert(!simple_layout_policy<exact>, "without a context it does not know the bound");
+
+}  // namespace stowage::layout
