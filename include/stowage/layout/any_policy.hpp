@@ -20,8 +20,8 @@ namespace stowage::layout {
 class any_policy {
 public:
     /// Takes over a policy.
-    template <layout_policy Policy>
-        requires(!std::same_as<Policy, any_policy>)
+    template <class Policy>
+        requires(!std::same_as<Policy, any_policy> && layout_policy<Policy>)
     explicit any_policy(Policy policy)
         : name_(detail::name_of(policy)),
           lay_out_([held = std::move(policy)](const problem& problem, context& shared) {

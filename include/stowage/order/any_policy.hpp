@@ -20,8 +20,8 @@ namespace stowage::order {
 class any_policy {
 public:
     /// Takes over a policy.
-    template <detail::portfolio_policy Policy>
-        requires(!std::same_as<Policy, any_policy>)
+    template <class Policy>
+        requires(!std::same_as<Policy, any_policy> && detail::portfolio_policy<Policy>)
     explicit any_policy(Policy policy)
         : name(detail::policy_name(policy, 0)), search_([held = std::move(policy)](detail::workbench& bench) {
               detail::run_policy(bench, held, 0);
