@@ -43,3 +43,16 @@ TEST_CASE("a slice never has more than the whole, and is settled into it") {
     CHECK_FALSE(account.spend(90));
     CHECK(account.slice(10).exhausted());
 }
+
+TEST_CASE("what is left of the clock, and the user's token, can be handed on") {
+    CHECK_FALSE(budget({.states = 10}).time_left());
+    std::stop_source source;
+    budget open({.time = 1h, .stop = source.get_token()});
+    CHECK(open.time_left().value() > 59min);
+    CHECK(open.time_left().value() <= 1h);
+    CHECK_FALSE(open.stop_token().stop_requested());
+    source.request_stop();
+    CHECK(open.stop_token().stop_requested());
+    const budget late({.time = 1ms}, budget::clock::now() - 1s);
+    CHECK(late.time_left().value() == 0ns);
+}

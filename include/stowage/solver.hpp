@@ -10,3 +10,4 @@
 #include <stowage/solver/model.hpp>
 #include <stowage/solver/options.hpp>
 #include <stowage/solver/result.hpp>
+#include <stowage/solver/within_budget.hpp>

@@ -246,7 +246,9 @@ private:
         if (raw.status == status::infeasible) done.answer.bound = infinity;
         return done;
     }
-    done.answer.bound = std::min(done.answer.bound, best.objective());
+    const double objective = best.objective();
+    done.answer.bound =
+        std::min(done.answer.bound, program.integral_objective ? std::nearbyint(objective) : objective);
     const bool claimed = raw.status == status::optimal && raw.has_values() &&
                          best.objective() - done.answer.bound <= 1e-5 * (1 + std::fabs(best.objective()));
     if (claimed || within_gap(how, best.objective(), done.answer.bound)) done.answer.status = status::optimal;

@@ -15,7 +15,6 @@
 #include <CbcHeuristic.hpp>
 #include <CbcHeuristicFPump.hpp>
 #include <CbcModel.hpp>
-#include <CglClique.hpp>
 #include <CglGomory.hpp>
 #include <CglKnapsackCover.hpp>
 #include <CglMixedIntegerRounding2.hpp>
@@ -145,11 +144,9 @@ inline void cbc_strengthen(CbcModel& search) {
     CglGomory gomory;
     CglKnapsackCover knapsack;
     CglMixedIntegerRounding2 rounding;
-    CglClique clique;
     search.addCutGenerator(&probing, -1, "Probing");
     search.addCutGenerator(&gomory, -1, "Gomory");
     search.addCutGenerator(&knapsack, -1, "Knapsack");
-    search.addCutGenerator(&clique, -1, "Clique");
     search.addCutGenerator(&rounding, -1, "MixedIntegerRounding2");
     CbcRounding round(search);
     CbcHeuristicFPump pump(search);
