@@ -21,10 +21,10 @@
 
 #include <stowage/io.hpp>
 #include <stowage/layout.hpp>
+#include <stowage/layout/capacity.hpp>
 #include <stowage/verify.hpp>
 
-#include "../bytes.hpp"
-#include "within_capacity.hpp"
+#include "bytes.hpp"
 
 namespace {
 
@@ -81,7 +81,7 @@ struct answer {
     std::int64_t load = 0;
     std::int64_t lower_bound = 0;
     std::vector<std::size_t> blame;                   // if infeasible: these buffers alone do not fit
-    std::optional<std::int64_t> least_capacity = {};  // if infeasible: known to do
+    std::optional<std::int64_t> least_capacity = {};  // known to do, where a capacity was asked for
     std::string found_by;
     double seconds = 0;
 };
@@ -108,78 +108,76 @@ void verify_layout(const layout::problem& problem, answer& found) {
     return true;
 }
 
-/// The best layout there is passes a capacity: searches for one that does not, or for the proof that there is
-/// none.
-void search_within(const layout::problem& problem, answer& found, budget& account, std::uint64_t seed) {
+/// The buffers that must be in a pool, as a problem of their own; `index` receives their places in the whole.
+[[nodiscard]] layout::problem part_of(const layout::problem& whole, std::uint32_t pool,
+                                      std::vector<std::size_t>& index) {
+    layout::problem part;
+    part.alignment = whole.alignment;
+    index.clear();
+    for (std::size_t i = 0; i < whole.buffers.size(); ++i) {
+        if (whole.buffers[i].pool != pool) continue;
+        part.buffers.push_back(whole.buffers[i]);
+        part.buffers.back().pool.reset();
+        part.names.push_back(whole.names[i]);
+        index.push_back(i);
+    }
+    return part;
+}
+
+/// One pool: does it fit?
+void fit(const layout::problem& problem, answer& found, const search_limits& limits) {
+    layout::capacity_answer fitted = layout::fit(problem, problem.capacities[0], limits);
+    found.status = fitted.status;
+    if (fitted.status == status::feasible && fitted.least_capacity == fitted.lower_bound) {
+        found.status = status::optimal;
+    }
+    found.offsets = std::move(fitted.offsets);
+    found.load = fitted.load;
+    found.lower_bound = fitted.lower_bound;
+    found.blame = std::move(fitted.blame.buffers);
+    found.least_capacity = fitted.least_capacity;
+    found.found_by = std::move(fitted.found_by);
+    verify_layout(problem, found);
+}
+
+/// Several pools, one of which passes its capacity: no if the buffers that must be in it do not fit.
+void blame_pools(const layout::problem& problem, answer& found, const search_limits& limits) {
     found.status = status::unknown;
+    std::vector<std::size_t> index;
     for (std::uint32_t pool = 0; pool < problem.capacities.size(); ++pool) {
-        const std::int64_t capacity = problem.capacities[pool];
-        if (found.arenas[pool] <= capacity) continue;
-        std::vector<std::size_t> index;  // buffers that must be in the pool
-        for (std::size_t i = 0; i < problem.buffers.size(); ++i) {
-            if (problem.capacities.size() == 1 || problem.buffers[i].pool == pool) index.push_back(i);
-        }
-        const layout::problem part = layout_program::part_of(problem, index);
-        const layout::decision decision = layout_program::decide(part, capacity, account, seed);
-        if (decision.status == status::feasible && problem.capacities.size() == 1) {
-            found.offsets = decision.offsets;
-            verify_layout(problem, found);
-            found.status = found.arenas[0] == found.lower_bound ? status::optimal : status::feasible;
-            found.found_by = "complete search";
-        } else if (decision.status == status::infeasible) {
-            found.status = status::infeasible;
-            for (const std::size_t k : layout_program::blame(part, capacity, seed))
-                found.blame.push_back(index[k]);
-            if (problem.capacities.size() == 1) found.lower_bound = std::max(found.lower_bound, capacity + 1);
-            return;
-        }
+        if (found.arenas[pool] <= problem.capacities[pool]) continue;
+        const layout::problem part = part_of(problem, pool, index);
+        const layout::capacity_answer fitted = layout::fit(part, problem.capacities[pool], limits);
+        if (fitted.status != status::infeasible) continue;
+        found.status = status::infeasible;
+        for (const std::size_t k : fitted.blame.buffers)
+            found.blame.push_back(index[k]);
+        return;
     }
 }
 
-/// Looks for a better layout, or for the proof that there is none.
-void improve(const layout::problem& problem, answer& found, budget& account, std::uint64_t seed) {
-    layout::context context{.account = account,
-                            .lower_bound = found.lower_bound,
-                            .target = layout::arena_of(problem, found.offsets),
-                            .seed = seed};
-    const layout::portfolio exact{layout::valley_search{}, layout::branch_and_bound{}};
-    layout::offset_list better = exact(problem, context);
-    if (better.size() == problem.buffers.size()) {
-        found.offsets = std::move(better);
-        found.found_by = context.found_by;
-    }
-    found.lower_bound = context.lower_bound;
-    const bool optimal = layout::arena_of(problem, found.offsets) == found.lower_bound;
-    found.status = optimal ? status::optimal : status::feasible;
+void plan(const layout::problem& problem, answer& found, const search_limits& limits) {
+    layout::solution best = layout::plan(problem, limits);
+    found.status = best.status;
+    found.offsets = std::move(best.offsets);
+    found.load = best.load;
+    found.lower_bound = best.lower_bound;
+    found.found_by = std::move(best.found_by);
+    verify_layout(problem, found);
+    if (!keeps(problem, found)) blame_pools(problem, found, limits);
 }
 
-[[nodiscard]] answer solve(const layout::problem& problem, const arguments& given,
-                           budget::clock::time_point start) {
-    // Half for good layouts of any size, the rest for the searches that also prove.
+[[nodiscard]] answer solve(const layout::problem& problem, const arguments& given) {
+    const auto start = budget::clock::now();
     search_limits limits = given.limits();
     limits.states = std::max<std::uint64_t>(limits.states, problem.buffers.size());
-    search_limits half = limits;
-    half.states = std::max<std::uint64_t>(limits.states / 2, problem.buffers.size());
-    if (half.time) half.time = *half.time / 2;
-    budget first(half, start);
-    layout::solution best = layout::plan(problem, layout::default_portfolio(), first, given.seed);
-    budget account(limits, start);
-    account.settle(first);
-    answer result;
-    result.status = best.status;
-    result.offsets = std::move(best.offsets);
-    result.load = best.load;
-    result.lower_bound = best.lower_bound;
-    result.found_by = std::move(best.found_by);
-    if (result.status != status::optimal && problem.capacities.size() <= 1)
-        improve(problem, result, account, given.seed);
-    verify_layout(problem, result);
-    if (!given.capacities.empty() && !keeps(problem, result)) {
-        if (problem.capacities.size() == 1) result.least_capacity = result.arenas[0];
-        search_within(problem, result, account, given.seed);
-    }
-    result.seconds = std::chrono::duration<double>(budget::clock::now() - start).count();
-    return result;
+    answer found;
+    if (given.capacities.size() == 1)
+        fit(problem, found, limits);
+    else
+        plan(problem, found, limits);
+    found.seconds = std::chrono::duration<double>(budget::clock::now() - start).count();
+    return found;
 }
 
 [[nodiscard]] ordered_json summary_json(const layout::problem& problem, const answer& found) {
@@ -287,8 +285,7 @@ void check(arguments& given) {
 
 [[nodiscard]] int run(const arguments& given) {
     const layout::problem problem = read_problem(given);
-    const auto start = budget::clock::now();
-    const answer found = solve(problem, given, start);
+    const answer found = solve(problem, given);
     write_files(problem, found, given);
     if (given.json)
         std::cout << io::json_text(summary_json(problem, found));
