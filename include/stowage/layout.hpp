@@ -3,12 +3,18 @@
 
 #include <stowage/layout/any_policy.hpp>
 #include <stowage/layout/best_fit.hpp>
+#include <stowage/layout/blame.hpp>
 #include <stowage/layout/bounds.hpp>
+#include <stowage/layout/branch_and_bound.hpp>
 #include <stowage/layout/caching_allocator.hpp>
 #include <stowage/layout/caching_arena.hpp>
+#include <stowage/layout/capacity.hpp>
+#include <stowage/layout/decision.hpp>
+#include <stowage/layout/exact.hpp>
 #include <stowage/layout/fallback.hpp>
 #include <stowage/layout/first_fit.hpp>
 #include <stowage/layout/fwd.hpp>
+#include <stowage/layout/integer_program.hpp>
 #include <stowage/layout/key.hpp>
 #include <stowage/layout/llfb.hpp>
 #include <stowage/layout/of_order.hpp>
@@ -22,3 +28,5 @@
 #include <stowage/layout/replay_arena.hpp>
 #include <stowage/layout/skyline.hpp>
 #include <stowage/layout/skylines.hpp>
+#include <stowage/layout/valley_rules.hpp>
+#include <stowage/layout/valley_search.hpp>
