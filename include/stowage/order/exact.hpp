@@ -7,23 +7,24 @@
 #include <string_view>
 
 #include <stowage/order/bounds.hpp>
+#include <stowage/order/branching.hpp>
 #include <stowage/order/cut_move.hpp>
 #include <stowage/order/detail/part_stages.hpp>
 #include <stowage/order/detail/workbench.hpp>
 #include <stowage/order/list_orders.hpp>
 #include <stowage/order/local_search.hpp>
 #include <stowage/order/policy.hpp>
-#include <stowage/order/split.hpp>
 #include <stowage/order/valley_search.hpp>
 
 namespace stowage::order {
 
 /// Finds the least peak and proves it.
 struct exact {
-    static constexpr std::string_view name = "exact";  ///< for reports
-    detail::parts_settings parts{};                    ///< rules 6 to 8
-    detail::valley_settings valleys{};                 ///< rule 10
-    split_options split{};                             ///< rules 9 and 14
+    static constexpr std::string_view name = "exact";    ///< for reports
+    detail::parts_settings parts{};                      ///< rules 6 to 8
+    detail::valley_settings valleys{};                   ///< rule 10
+    detail::branch_settings branches{.nodes = 100'000};  ///< rules 9 and 14 to 17
+    std::size_t rounds = 12;  ///< of more local search and more branching, while the program stays open
 
     /// A better order; empty if there is none.
     [[nodiscard]] sequence operator()(const tensor_graph& graph, context& shared) const {
@@ -47,16 +48,35 @@ struct exact {
             if (!part.finished()) cuts(part);
         });
         run([&](detail::workbench& part) { detail::search_valleys(part, 300, valleys); });
-        split_options quick = split;
-        quick.split.states = std::min<std::uint64_t>(quick.split.states, 2'000);
-        run([&](detail::workbench& part) { detail::search_by_splits(part, quick); });
-        run([&](detail::workbench& part) {
-            local_search{.moves_a_start = 3'000, .rounds = 1}.search(part);
-            if (!part.finished()) cuts(part);
-        });
-        run([&](detail::workbench& part) { detail::search_by_splits(part, quick); });
-        run([&](detail::workbench& part) { detail::search_valleys(part, 3'000, valleys); });
-        run([&](detail::workbench& part) { detail::search_by_splits(part, split); });
+        detail::branch_settings plain = branches;  // without probing
+        plain.probe = false;
+        plain.nodes = 1;
+        plain.split.states = 1'000;
+        detail::branch_settings full = branches;
+        full.nodes = 12;
+        full.split.states = 1'000;
+        const auto below = [&](const detail::branch_settings& settings) {
+            run([&](detail::workbench& part) { detail::search_below_best(part, settings, name); });
+        };
+        const auto local = [&] {
+            run([&](detail::workbench& part) {
+                local_search{.moves_a_start = 3'000, .rounds = 1}.search(part);
+                if (!part.finished()) cuts(part);
+            });
+        };
+        below(plain);
+        local();
+        below(plain);
+        below(full);
+        for (std::size_t round = 0; round < rounds && !bench.finished(); ++round) {
+            full.split.states = plain.split.states = std::min(branches.split.states, 4 * plain.split.states);
+            plain.nodes = std::min(branches.nodes, 6 * plain.nodes);
+            full.nodes = std::min(branches.nodes, 4 * full.nodes);
+            below(plain);
+            local();
+            run([&](detail::workbench& part) { detail::search_valleys(part, 3'000, valleys); });
+            below(full);
+        }
     }
 };
 static_assert(searching_order_policy<exact> && detail::bench_policy<exact>);

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include <stowage/order/detail/max_flow.hpp>
@@ -38,9 +39,13 @@ public:
         : problem_(&problem), side_(problem.operator_count(), side::free),
           node_(problem.operator_count(), no_node) {}
 
-    /// The network of I_v, without flow yet.
-    void build(operator_index v) {
+    /// The network of I_v, without flow yet. Operators in `held_before` and their ancestors, and those in
+    /// `held_after` and their descendants, are held on that side too, as long as they are free.
+    void build(operator_index v, std::span<const operator_index> held_before = {},
+               std::span<const operator_index> held_after = {}) {
         mark_sides(v);
+        hold(held_before, problem_->predecessors, side::before);
+        hold(held_after, problem_->successors, side::after);
         flow_.reset(2);
         free_.clear();
         for (operator_index op = 0; op < side_.size(); ++op) {
@@ -108,6 +113,13 @@ private:
         spread(v, problem_->successors, side::after);
         spread(v, problem_->predecessors, side::before);
         side_[v] = side::after;
+    }
+    void hold(std::span<const operator_index> operators, const rows& next, side value) {
+        for (const operator_index op : operators) {
+            if (side_[op] != side::free) continue;
+            side_[op] = value;
+            spread(op, next, value);
+        }
     }
     void spread(operator_index v, const rows& next, side value) {
         stack_.assign(1, v);

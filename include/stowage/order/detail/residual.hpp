@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
@@ -30,6 +32,26 @@ public:
         orders_.emplace_back(known.begin(), known.end());
     }
 
+    /// The operators at [first, last) of `part`'s problem along `order`, one of its legal orders, between the
+    /// others.
+    residual(const residual& part, std::span<const operator_index> order, std::size_t first, std::size_t last)
+        : bound_(part.bound_) {
+        interval_cutter cutter(part.problem_, order);
+        interval middle = cutter.cut(first, last);
+        problem_ = std::move(middle.problem);
+        origin_ = std::move(middle.origin);
+        bound_ -= middle.base;
+        std::vector<operator_index> number(part.origin_.size(), no_operator);
+        for (operator_index k = 0; k < origin_.size(); ++k)
+            number[origin_[k]] = k;
+        for (const std::vector<operator_index>& known : part.orders_) {
+            orders_.emplace_back();
+            for (const operator_index op : known) {
+                if (number[op] != no_operator) orders_.back().push_back(number[op]);
+            }
+        }
+    }
+
     /// What is left; its operators are the whole's in the order of some legal order.
     [[nodiscard]] const order_problem& problem() const noexcept { return problem_; }
     /// The bound for it.
@@ -47,6 +69,38 @@ public:
         if (result == verdict::found) finish(solver.order());
         if (result == verdict::open) keep_between(solver.front(), solver.back());
         return result;
+    }
+    /// Takes in another legal order of the rest; a few are kept.
+    void offer(std::vector<operator_index> order) {
+        if (orders_.size() < most_orders) orders_.push_back(std::move(order));
+    }
+    /// Adds dependencies (before, after) and renumbers operators; false if there is a cycle. O(n log n) for
+    /// each known order, which is made to respect them.
+    [[nodiscard]] bool add_dependencies(
+        std::span<const std::pair<operator_index, operator_index>> dependencies) {
+        const std::size_t count = problem_.operator_count();
+        std::vector<std::vector<operator_index>> more(count);
+        for (const auto& [before, after] : dependencies)
+            more[after].push_back(before);
+        rows predecessors;
+        std::vector<operator_index> row;
+        for (operator_index op = 0; op < count; ++op) {
+            const auto old = problem_.predecessors[op];
+            row.assign(old.begin(), old.end());
+            row.insert(row.end(), more[op].begin(), more[op].end());
+            std::sort(row.begin(), row.end());
+            row.erase(std::unique(row.begin(), row.end()), row.end());
+            predecessors.values.insert(predecessors.values.end(), row.begin(), row.end());
+            predecessors.begin.push_back(static_cast<std::uint32_t>(predecessors.values.size()));
+        }
+        problem_.predecessors = std::move(predecessors);
+        problem_.successors = transpose(problem_.predecessors, count);
+        for (std::vector<operator_index>& order : orders_) {
+            order = repaired(order);
+            if (order.size() != count) return false;
+        }
+        renumber();
+        return true;
     }
     /// The rest is solved: `order` is an order of it within its bound.
     void finish(std::span<const operator_index> order) {
@@ -82,6 +136,51 @@ public:
     }
 
 private:
+    static constexpr std::size_t most_orders = 24;
+
+    /// A legal order that is as `order` where it can be; shorter if there is a cycle.
+    [[nodiscard]] std::vector<operator_index> repaired(std::span<const operator_index> order) const {
+        std::vector<std::uint32_t> place(order.size());
+        for (std::uint32_t k = 0; k < order.size(); ++k)
+            place[order[k]] = k;
+        std::vector<std::uint32_t> waiting(order.size());
+        std::vector<std::uint32_t> ready;  // places, a heap
+        for (operator_index op = 0; op < order.size(); ++op) {
+            waiting[op] = static_cast<std::uint32_t>(problem_.predecessors[op].size());
+            if (waiting[op] == 0) ready.push_back(place[op]);
+        }
+        std::make_heap(ready.begin(), ready.end(), std::greater<>());
+        std::vector<operator_index> result;
+        while (!ready.empty()) {
+            std::pop_heap(ready.begin(), ready.end(), std::greater<>());
+            const operator_index op = order[ready.back()];
+            ready.pop_back();
+            result.push_back(op);
+            for (const operator_index next : problem_.successors[op]) {
+                if (--waiting[next] != 0) continue;
+                ready.push_back(place[next]);
+                std::push_heap(ready.begin(), ready.end(), std::greater<>());
+            }
+        }
+        return result;
+    }
+    /// Operators get the numbers of their places in the first known order.
+    void renumber() {
+        interval_cutter cutter(problem_, orders_.front());
+        interval all = cutter.cut(0, orders_.front().size());
+        std::vector<operator_index> number(all.origin.size());
+        for (operator_index k = 0; k < all.origin.size(); ++k)
+            number[all.origin[k]] = k;
+        for (std::vector<operator_index>& order : orders_) {
+            for (operator_index& op : order)
+                op = number[op];
+        }
+        for (operator_index& op : all.origin)
+            op = origin_[op];
+        origin_ = std::move(all.origin);
+        problem_ = std::move(all.problem);
+        bound_ -= all.base;
+    }
     /// Of each operator, the bound less its least hill in a known order; ascending.
     [[nodiscard]] std::vector<std::pair<std::int64_t, operator_index>> least_room() const {
         std::vector<std::int64_t> least(problem_.operator_count(), std::numeric_limits<std::int64_t>::max());
