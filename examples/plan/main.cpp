@@ -77,8 +77,7 @@ struct planned {
 
 /// The arena of the plan's order when it is laid out at the alignment of comparisons.
 [[nodiscard]] std::int64_t arena_to_compare(const tensor_graph& graph, const plan& made,
-                                            const layout::any_policy& policy,
-                                            const arguments& given) {
+                                            const layout::any_policy& policy, const arguments& given) {
     if (made.alignment == given.compare_alignment()) return made.arena.bytes;
     const layout::order_layout items =
         layout::layout_problem_of(graph, made.order, given.compare_alignment());
@@ -278,19 +277,27 @@ void print_json(const std::vector<planned>& results, const arguments& given) {
     std::cout << io::json_text(all);
 }
 
+/// Writes every file asked for, or none: all are prepared before the first becomes visible.
 void write_files(const std::vector<planned>& results, const arguments& given) {
-    if (!given.plan_file.empty() && !(given.json && given.plan_file == "-")) {
-        io::write_plan(given.plan_file, results[0].made, labels_of(results[0], given));
+    std::vector<io::atomic_file> files;
+    const auto prepare = [&](const std::string& path, const auto& text) {
+        if (!path.empty()) files.emplace_back(path, text());
+    };
+    if (!(given.json && given.plan_file == "-")) {
+        prepare(given.plan_file,
+                [&] { return io::json_text(io::plan_json(results[0].made, labels_of(results[0], given))); });
     }
-    if (!given.dot_file.empty())
-        io::write_file(given.dot_file,
-                       io::dot_text(results[0].program.graph, {.name = results[0].program.name}));
-    if (given.svg_file.empty() && given.html_file.empty()) return;
+    prepare(given.dot_file,
+            [&] { return io::dot_text(results[0].program.graph, {.name = results[0].program.name}); });
     std::vector<io::picture> pictures;
-    for (const planned& result : results)
-        pictures.push_back(picture_of(result));
-    if (!given.svg_file.empty()) io::write_file(given.svg_file, io::to_svg(pictures[0]));
-    if (!given.html_file.empty()) io::write_file(given.html_file, io::to_html(pictures));
+    if (!given.svg_file.empty() || !given.html_file.empty()) {
+        for (const planned& result : results)
+            pictures.push_back(picture_of(result));
+    }
+    prepare(given.svg_file, [&] { return io::to_svg(pictures[0]); });
+    prepare(given.html_file, [&] { return io::to_html(pictures); });
+    for (io::atomic_file& file : files)
+        file.commit();
 }
 
 [[nodiscard]] std::vector<planned> plan_all(const arguments& given) {
