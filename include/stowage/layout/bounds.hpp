@@ -6,10 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <limits>
-#include <map>
-#include <queue>
 #include <utility>
 #include <vector>
 
@@ -83,19 +80,22 @@ struct section_bound {
         change[static_cast<std::size_t>(e.first)] += static_cast<wide>(e.size) + e.pad;
         change[static_cast<std::size_t>(e.last)] -= static_cast<wide>(e.size) + e.pad;
     }
-    std::priority_queue<std::pair<std::int64_t, std::int32_t>>
-        pads;  // (pad, last section) of items begun so far
+    std::vector<std::pair<std::int64_t, std::int32_t>> pads;  // a heap of (pad, last section) of those begun
     section_bound best{0, bound_reason::alignment, -1, step, 0};
     wide rounded = 0;
     std::size_t begun = 0;
     for (std::int32_t s = 0; s < compact.count(); ++s) {
         rounded += change[static_cast<std::size_t>(s)];
         for (; begun < events.size() && events[begun].first == s; ++begun) {
-            if (events[begun].pad > 0) pads.push({events[begun].pad, events[begun].last});
+            if (events[begun].pad == 0) continue;
+            pads.push_back({events[begun].pad, events[begun].last});
+            std::push_heap(pads.begin(), pads.end());
         }
-        while (!pads.empty() && pads.top().second <= s)
-            pads.pop();
-        const wide bound = pads.empty() ? rounded : rounded - pads.top().first;
+        while (!pads.empty() && pads.front().second <= s) {
+            std::pop_heap(pads.begin(), pads.end());
+            pads.pop_back();
+        }
+        const wide bound = pads.empty() ? rounded : rounded - pads.front().first;
         if (bound <= best.bytes) continue;
         best.bytes =
             static_cast<std::int64_t>(std::min<wide>(bound, std::numeric_limits<std::int64_t>::max()));
@@ -108,15 +108,19 @@ struct section_bound {
 /// O(n log n).
 [[nodiscard]] inline section_bound lower_bound(const sections& compact) {
     section_bound best{compact.max_load(), bound_reason::load, compact.peak(), 1, 0};
-    std::map<std::int64_t, std::size_t> frequency;
+    std::vector<std::int64_t> alignments;
     for (const item& entry : compact.items) {
-        if (entry.alignment > 1) ++frequency[entry.alignment];
+        if (entry.alignment > 1) alignments.push_back(entry.alignment);
     }
-    if (compact.alignment > 1) frequency[compact.alignment] = compact.items.size() + 1;  // tried first
-    std::vector<std::pair<std::size_t, std::int64_t>> steps;
-    for (const auto& [step, count] : frequency)
-        steps.push_back({count, step});
-    std::sort(steps.begin(), steps.end(), std::greater<>{});
+    std::sort(alignments.begin(), alignments.end());
+    std::vector<std::pair<std::size_t, std::int64_t>> steps;  // (number of items, alignment)
+    if (compact.alignment > 1) steps.push_back({compact.items.size() + 1, compact.alignment});
+    for (std::size_t from = 0, to = 0; from < alignments.size(); from = to) {
+        while (to < alignments.size() && alignments[to] == alignments[from])
+            ++to;
+        if (alignments[from] != compact.alignment) steps.push_back({to - from, alignments[from]});
+    }
+    std::sort(steps.begin(), steps.end(), [](const auto& a, const auto& b) { return a > b; });
     if (steps.size() > 33) steps.resize(33);
     for (const auto& [count, step] : steps) {
         if (const section_bound bound = stepped_bound(compact, step); bound.bytes > best.bytes) best = bound;

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <numeric>
 #include <span>
@@ -143,8 +142,10 @@ private:
     struct plateau {
         std::int64_t height;
         std::int32_t left;
-        bool operator>(const plateau& other) const noexcept {
-            return height != other.height ? height > other.height : left > other.left;
+    };
+    struct higher {
+        bool operator()(const plateau& a, const plateau& b) const noexcept {
+            return a.height != b.height ? a.height > b.height : a.left > b.left;
         }
     };
 
@@ -172,13 +173,13 @@ private:
 
     void push(std::int32_t left) {
         heap_.push_back({height_[index(left)], left});
-        std::push_heap(heap_.begin(), heap_.end(), std::greater<>{});
+        std::push_heap(heap_.begin(), heap_.end(), higher{});
     }
 
     /// The left end of the lowest plateau; entries of plateaus that have changed are dropped on the way.
     std::int32_t pop_lowest() {
         for (;;) {
-            std::pop_heap(heap_.begin(), heap_.end(), std::greater<>{});
+            std::pop_heap(heap_.begin(), heap_.end(), higher{});
             const plateau lowest = heap_.back();
             heap_.pop_back();
             if (height_[index(lowest.left)] == lowest.height) return lowest.left;
