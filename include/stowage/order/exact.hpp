@@ -32,9 +32,16 @@ struct exact {
     }
     /// As part of a portfolio.
     void search(detail::workbench& bench) const {
+        constexpr std::size_t first_tries = 8;
         bench.offer(in_program_order{}.arrange(bench.problem()), in_program_order::name);
         detail::raise_by_plain_bounds(bench);
         if (!bench.finished()) detail::raise_by_min_cuts(bench, 200);  // often the one cut that is needed
+        if (!bench.finished()) {
+            detail::mixed_search moves(bench);
+            moves.start(bench.best());
+            moves.descend(first_tries);
+            moves.offer(name);
+        }
         if (!bench.finished() && bench.pool().size() < 3) detail::offer_list_orders(bench);
         if (bench.finished()) return;
         detail::part_stages stages(bench, parts, name);
