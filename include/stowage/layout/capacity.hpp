@@ -50,11 +50,12 @@ template <layout_policy Policy>
     answer.load = compact.max_load();
     answer.lower_bound = detail::lower_bound(compact).bytes;
     std::int64_t target = std::numeric_limits<std::int64_t>::max();
-    const auto improve = [&](std::int64_t bound) {
+    const auto improve = [&](std::int64_t bound, bool decide) {
         context context{.account = account,
                         .lower_bound = bound,
                         .target = target,
                         .seed = limits.seed,
+                        .decide = decide,
                         .compact = &compact,
                         .compact_of = &problem};
         offset_list offsets = apply(policy, problem, context);
@@ -70,7 +71,7 @@ template <layout_policy Policy>
     };
     const bool open = answer.lower_bound <= capacity;
     if (open) {
-        const std::int64_t proven = improve(capacity);
+        const std::int64_t proven = improve(capacity, true);
         // A bound above the capacity is a proof; the capacity itself was only assumed.
         if (proven > capacity) answer.lower_bound = proven;
     }
@@ -79,7 +80,7 @@ template <layout_policy Policy>
         budget part = account.slice(account.left() / 3);
         answer.blame = blame(problem, capacity, part);
         account.settle(part);
-        answer.lower_bound = std::max(answer.lower_bound, improve(answer.lower_bound));
+        answer.lower_bound = std::max(answer.lower_bound, improve(answer.lower_bound, false));
     }
     if (answer.offsets.size() != problem.buffers.size()) {
         budget unlimited({.states = std::numeric_limits<std::uint64_t>::max()});

@@ -50,10 +50,10 @@ struct exact {
             context.found_by = "branch and bound";
             return branch_and_bound{}(problem, context);
         }
-        if (compact.mixed_alignment && compact.items.size() <= 24) {
+        if (compact.mixed_alignment && small && compact.items.size() <= 24) {
             context.found_by = "branch and bound";
             offset_list offsets = branch_and_bound{}(problem, context);
-            if (!offsets.empty() || context.account.exhausted()) return offsets;
+            if (!context.account.exhausted()) return offsets;  // the search has ended: nothing better exists
         }
         detail::exact_settings settings{options.rules, options.small, options.middling, options.keys,
                                         options.between};

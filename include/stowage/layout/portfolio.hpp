@@ -79,14 +79,17 @@ private:
         context.target = best.arena;
         context.found_by.clear();
         offset_list offsets = apply(policy, problem, context);
-        const bool refuted = context.decide && context.lower_bound > best.bound;
-        if (offsets.size() != problem.buffers.size()) return refuted;
+        // The policy may have proven that nothing better exists, or that the capacity asked about does not
+        // do.
+        const bool proven =
+            best.arena <= context.lower_bound || (context.decide && context.lower_bound > best.bound);
+        if (offsets.size() != problem.buffers.size()) return proven;
         const std::int64_t arena = arena_of(problem, offsets);
-        if (detail::reaches(arena, best.arena)) return refuted;
+        if (detail::reaches(arena, best.arena)) return proven;
         best.arena = arena;
         best.offsets = std::move(offsets);
         best.found_by = context.found_by.empty() ? detail::name_of(policy) : context.found_by;
-        return refuted || best.arena <= context.lower_bound;
+        return proven || best.arena <= context.lower_bound;
     }
 
     std::tuple<Policies...> policies_;
