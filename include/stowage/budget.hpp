@@ -60,6 +60,11 @@ public:
     }
     /// The user's stop token, for work that cannot ask spend().
     [[nodiscard]] const std::stop_token& stop_token() const noexcept { return stop_; }
+    /// True if a step that cannot be broken off and takes about `duration` would end in time, with some
+    /// margin for a busy machine; always true without a wall-clock limit.
+    [[nodiscard]] bool affords(std::chrono::nanoseconds duration) const {
+        return !deadline_ || clock::now() + 2 * duration < *deadline_;
+    }
     /// Time since the start.
     [[nodiscard]] std::chrono::nanoseconds elapsed() const { return clock::now() - start_; }
 

@@ -37,6 +37,7 @@ inline void search_below_best(workbench& bench, const branch_settings& settings,
 inline void search_parts_below_best(workbench& bench, const parts_settings& parts,
                                     const branch_settings& settings, std::string_view finder) {
     if (bench.pool().empty()) offer_list_orders(bench);
+    if (!affords_passes(bench.account(), bench.problem(), part_stages::passes)) return;
     part_stages stages(bench, parts, finder);
     stages.run([&](workbench& part) { search_below_best(part, settings, finder); });
 }

@@ -44,6 +44,7 @@ struct exact {
         }
         if (!bench.finished() && bench.pool().size() < 3) detail::offer_list_orders(bench);
         if (bench.finished()) return;
+        if (!detail::affords_passes(bench.account(), bench.problem(), detail::part_stages::passes)) return;
         detail::part_stages stages(bench, parts, name);
         const auto run = [&](const auto& stage) {
             if (!bench.finished()) stages.run(stage);

@@ -56,6 +56,7 @@ struct valley_search {
     /// As part of a portfolio.
     void search(detail::workbench& bench) const {
         if (bench.pool().empty()) detail::offer_list_orders(bench);
+        if (!detail::affords_passes(bench.account(), bench.problem(), detail::part_stages::passes)) return;
         detail::part_stages stages(bench, parts, name);
         stages.run([&](detail::workbench& part) { detail::search_valleys(part, states, valleys); });
     }
