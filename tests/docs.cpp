@@ -4,11 +4,13 @@
 //     <!-- code: examples/docs/plan_a_program.cpp [call] -->
 //     <!-- output: quickstart -->
 // Code must agree byte for byte, but for the indentation of a region; output must be what the program prints.
+// With STOWAGE_UPDATE_DOCS=1 in the environment the pages are brought up to date instead.
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -45,10 +47,14 @@ std::string joined(const line_list& lines) {
 
 /// A fenced block of a page.
 struct block {
-    std::string place;     // "docs/cookbook.md:12"
+    fs::path page;
+    std::size_t line = 0;  // of the fence, from 1
     std::string language;  // what stands behind the fence
     std::string source;    // what the comment before it says; may be empty
     std::string text;
+    [[nodiscard]] std::string place() const {
+        return fs::relative(page, root).string() + ":" + std::to_string(line);
+    }
 };
 
 std::vector<block> blocks_of(const fs::path& page) {
@@ -66,11 +72,10 @@ std::vector<block> blocks_of(const fs::path& page) {
             if (!lines[i].empty()) source.clear();
             continue;
         }
-        block next{
-            fs::relative(page, root).string() + ":" + std::to_string(i + 1), lines[i].substr(3), source, {}};
+        block next{page, i + 1, lines[i].substr(3), source, {}};
         for (++i; i < lines.size() && lines[i] != "```"; ++i)
             next.text += lines[i] + "\n";
-        CHECK_MESSAGE(i < lines.size(), next.place << ": the block has no end");
+        CHECK_MESSAGE(i < lines.size(), next.place() << ": the block has no end");
         blocks.push_back(next);
         source.clear();
     }
@@ -122,6 +127,21 @@ std::string output_of(const fs::path& program) {
     return text;
 }
 
+/// Compares a block with what it must be, or makes it so.
+void compare(const block& each, const std::string& right) {
+    INFO(each.place());
+    if (std::getenv("STOWAGE_UPDATE_DOCS") == nullptr) {
+        CHECK(each.text == right);
+        return;
+    }
+    const std::string before = joined(lines_of(each.page));
+    const std::string fence = "```" + each.language + "\n";
+    const std::size_t at = before.find(fence + each.text + "```\n");
+    REQUIRE(at != std::string::npos);
+    std::ofstream(each.page) << before.substr(0, at + fence.size()) << right
+                             << before.substr(at + fence.size() + each.text.size());
+}
+
 }  // namespace
 
 TEST_CASE("every block of C++ in README.md and docs/ is code that is compiled") {
@@ -131,10 +151,9 @@ TEST_CASE("every block of C++ in README.md and docs/ is code that is compiled") 
         if (each.language != "cpp") continue;
         std::smatch found;
         const bool has_source = std::regex_match(each.source, found, form);
-        CHECK_MESSAGE(has_source, each.place << ": the block does not say which program it comes from");
+        CHECK_MESSAGE(has_source, each.place() << ": the block does not say which program it comes from");
         if (!has_source) continue;
-        INFO(each.place);
-        CHECK(each.text == code_of(found[1], found[2]));
+        compare(each, code_of(found[1], found[2]));
         ++compared;
     }
     CHECK(compared >= 10);
@@ -147,11 +166,10 @@ TEST_CASE("every output in README.md and docs/ is what the program prints") {
         if (!std::regex_match(each.source, found, form)) continue;
         const fs::path program = programs / found[1].str();
         if (!fs::exists(program)) {
-            MESSAGE(each.place << " not checked: " << program.string() << " is not built");
+            MESSAGE(each.place() << " not checked: " << program.string() << " is not built");
             continue;
         }
-        INFO(each.place);
-        CHECK(each.text == output_of(program));
+        compare(each, output_of(program));
     }
 }
 

@@ -10,8 +10,8 @@ struct my_lifetime {   // any struct with these three members; alignment is opti
     long size;
     int alignment = 1;
 };
-const std::vector<my_lifetime> lifetimes = {{0, 3, 400}, {1, 2, 300}, {2, 5, 200, 256},
-                                            {3, 6, 400}, {4, 6, 100}, {5, 5, 900}};
+const std::vector<my_lifetime> lifetimes = {
+    {0, 2, 256, 256}, {1, 3, 100, 256}, {2, 4, 256, 256}, {3, 5, 100}, {5, 5, 900}};
 // [lifetimes]
 
 int main() {

@@ -23,16 +23,16 @@ struct buffer_facts {
     std::int64_t bytes = 0;  // -1 where it is negative or beyond 2^63 - 1
     buffer_kind kind = buffer_kind::intermediate;
     std::int64_t alignment = 1;
-    std::optional<std::int64_t> pinned;
-    std::string_view name;
+    std::optional<std::int64_t> pinned = {};
+    std::string_view name = {};
 };
 
 struct operator_facts {
     stowage::stage stage = stage::unknown;
     std::int64_t workspace = 0;
     std::int64_t device = 0;
-    std::optional<double> flops;
-    std::optional<double> seconds;
+    std::optional<double> flops = {};
+    std::optional<double> seconds = {};
 };
 
 /// An array that stays empty as long as every value is the default.
