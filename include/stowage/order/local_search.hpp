@@ -4,6 +4,7 @@
 // hills have above a threshold falls; the threshold differs from start to start, since one value alone gets
 // stuck.
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +22,8 @@
 namespace stowage::order {
 
 /// Improves the orders found so far, or those of the list rules, until the best is proven, the rounds are
-/// done or the budget is spent. A move costs its window, some microseconds; the answer depends on seed and
+/// done or the budget is spent. Every other round begins with the same orders again, the rest with the best
+/// that were found since. A move costs its window, some microseconds; the answer depends on seed and
 /// states alone.
 struct local_search {
     static constexpr std::string_view name = "local search";  ///< for reports
@@ -40,10 +42,12 @@ struct local_search {
         if (bench.pool().size() < 2) detail::offer_list_orders(bench);
         if (bench.lower_bound() == 0) detail::raise_by_plain_bounds(bench);
         if (bench.problem().operator_count() < 2) return;
-        const std::vector<sequence> orders = detail::orders_to_improve(bench, starts);
+        const std::vector<sequence> first = detail::orders_to_improve(bench, starts);
         detail::mixed_search search(bench);
         stowage::detail::splitmix64 random(bench.shared().seed);
         for (std::size_t round = 0; rounds == 0 || round < rounds; ++round) {
+            const std::vector<sequence> orders =
+                round % 2 == 0 ? first : detail::orders_to_improve(bench, starts);
             for (std::size_t start = 0; start < orders.size(); ++start) {
                 if (bench.finished()) return;
                 search.start(orders[start]);
@@ -51,7 +55,8 @@ struct local_search {
                 search.run(moves_a_start, thresholds[(round + start) % thresholds.size()], random);
                 search.offer(name);
             }
-            if (!bench.proven()) detail::raise_by_min_cuts(bench, bench.account().left() / 4);
+            const std::uint64_t most_states = std::min<std::uint64_t>(bench.account().left() / 4, 50'000);
+            if (!bench.proven()) detail::raise_by_min_cuts(bench, most_states);
         }
     }
 };
