@@ -34,7 +34,7 @@ void by_falling_hill(std::size_t operators, Hill hill, Bound bound, Visit visit)
 }
 
 /// Raises the bound of the bench to the largest min cut of all operators, or as far as `most_units` more, and
-/// the account, allow; at least one cut is made. True if it went to the end.
+/// the account, allow; at least one cut is made, if there is time for it. True if it went to the end.
 inline bool raise_by_min_cuts(workbench& bench, std::uint64_t most_units) {
     cut_library& cuts = bench.cuts();
     const std::uint64_t start = cuts.units();
@@ -43,6 +43,10 @@ inline bool raise_by_min_cuts(workbench& bench, std::uint64_t most_units) {
         bench.problem().operator_count(), [&](operator_index op) { return bench.least_hill(op); },
         [&] { return bench.lower_bound(); },
         [&](operator_index op) {
+            if (!cuts.knows(op) && !bench.affords_cut()) {
+                whole = false;
+                return false;
+            }
             const std::uint64_t before = cuts.units();
             bench.raise(cuts.least_hill(op), "min cut", op);
             bench.account().spend(cuts.units() - before);

@@ -109,6 +109,7 @@ private:
         cut_library& cuts = bench_->cuts();
         const std::uint64_t units = cuts.units();
         const operator_index op = order_.at(position);
+        if (!cuts.knows(op) && !bench_->affords_cut()) return false;
         bench_->raise(cuts.least_hill(op), "min cut", op);
         const cut_sets& sets = cuts.sets(op);
         bench_->account().spend(cuts.units() - units);

@@ -4,6 +4,7 @@
 // policies. Everything here is what each of them would otherwise compute again.
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -68,6 +69,13 @@ public:
     [[nodiscard]] std::int64_t lower_bound() const noexcept { return context_->lower_bound; }
     /// True if the best order is proven to be one.
     [[nodiscard]] bool proven() const noexcept { return best_.peak <= context_->lower_bound; }
+    /// True if a wall-clock limit leaves time for one more min cut, which cannot be broken off.
+    [[nodiscard]] bool affords_cut() const {
+        constexpr std::size_t nanoseconds_an_entry = 20;
+        const std::size_t size =
+            problem_.operator_count() + problem_.users.values.size() + problem_.predecessors.values.size();
+        return context_->account.affords(std::chrono::nanoseconds(nanoseconds_an_entry * size));
+    }
     /// True if there is no reason, or no means, to go on.
     [[nodiscard]] bool finished() { return proven() || account().exhausted(); }
 
