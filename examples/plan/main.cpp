@@ -67,6 +67,7 @@ struct planned {
 
 [[nodiscard]] roam::options planning_options(const arguments& given) {
     roam::options options{.alignment = given.plan_alignment(), .seed = given.seed, .threads = given.threads};
+    options.try_other_orders = given.order == "roam-best";
     if (given.states) options.states = *given.states;
     if (given.budget) {
         options.budget = std::chrono::duration_cast<std::chrono::nanoseconds>(

@@ -18,6 +18,7 @@ namespace plan_program {
             {"xla-list", any_policy(xla_list{})},
             {"eager-free", any_policy(eager_free{})},
             {"local-search", any_policy(local_search{})},
+            {"exact", any_policy(exact{})},
             {"roam-best", any_policy(portfolio{})}};
 }
 

@@ -11,9 +11,9 @@
 #include <stowage/budget.hpp>
 #include <stowage/graph/make_tensor_graph.hpp>
 #include <stowage/order/bounds.hpp>
-#include <stowage/order/cut_move.hpp>
 #include <stowage/order/detail/run_policy.hpp>
 #include <stowage/order/detail/workbench.hpp>
+#include <stowage/order/exact.hpp>
 #include <stowage/order/list_orders.hpp>
 #include <stowage/order/local_search.hpp>
 #include <stowage/order/plan.hpp>
@@ -66,7 +66,8 @@ private:
 
 template <class... Policies>
 portfolio(Policies...) -> portfolio<Policies...>;
-/// The default: list rules, min cuts by falling hill, cut moves, min cuts again, local search.
-portfolio()->portfolio<list_orders, bounds, cut_moves, bounds, local_search>;
+/// The default: list rules, bounds, cut moves, local search and every exact method, in the order in which
+/// they pay.
+portfolio()->portfolio<exact>;
 
 }  // namespace stowage::order

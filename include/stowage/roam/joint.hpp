@@ -3,16 +3,23 @@
 // where the best order's layout is left above what is proven, other orders are laid out too, and the smallest
 // arena wins.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include <stowage/budget.hpp>
+#include <stowage/detail/random.hpp>
 #include <stowage/graph/liveness.hpp>
 #include <stowage/graph/tensor_graph.hpp>
 #include <stowage/layout/of_order.hpp>
 #include <stowage/layout/plan.hpp>
 #include <stowage/layout/policy.hpp>
+#include <stowage/order/detail/order_moves.hpp>
+#include <stowage/order/detail/order_problem.hpp>
+#include <stowage/order/detail/tracked_order.hpp>
 #include <stowage/order/policy.hpp>
 
 namespace stowage::roam {
@@ -24,29 +31,55 @@ struct ordered_layout {
     layout::solution laid_out;   ///< the layout
 };
 
+namespace detail {
+
+/// Lays out `order` if its peak leaves room for a smaller arena; true if it found one.
+template <layout::layout_policy LayoutPolicy>
+bool try_order(const tensor_graph& graph, ordered_layout& best, std::span<const operator_index> order,
+               const LayoutPolicy& policy, std::uint64_t states, budget& account, std::uint64_t seed) {
+    const std::int64_t peak = peak_bytes(graph, order);
+    account.spend(1 + graph.operator_count() / 50);
+    if (peak >= best.laid_out.arena) return false;
+    budget part = account.slice(states);
+    layout::order_layout items = layout::layout_problem_of(graph, order, best.items.problem.alignment);
+    layout::solution laid_out = layout::plan(items.problem, policy, part, seed);
+    account.settle(part);
+    if (laid_out.arena >= best.laid_out.arena) return false;
+    best.items = std::move(items);
+    best.laid_out = std::move(laid_out);
+    best.ordered.order.assign(order.begin(), order.end());
+    best.ordered.peak = peak;
+    return true;
+}
+
+}  // namespace detail
+
 /// Lays out the other good orders that the order search found, best peak first, each with an equal share of
-/// what is left on the account, and keeps the one with the smallest arena; equal ones change nothing. Stops
-/// at `bound`, which no arena can undercut. An order whose peak is no smaller than the best arena is passed
-/// over.
+/// half of what is left on the account; then orders that random moves make of the best one so far, all of
+/// whose peaks are below its arena. Keeps the one with the smallest arena; equal ones change nothing. Stops
+/// at `bound`, which no arena can undercut, or when the account is exhausted.
 template <layout::layout_policy LayoutPolicy>
 void try_other_orders(const tensor_graph& graph, ordered_layout& best, const LayoutPolicy& policy,
                       std::int64_t bound, budget& account, std::uint64_t seed = 1) {
     const std::vector<order::sequence> others = std::move(best.ordered.alternatives);
     best.ordered.alternatives.clear();
-    for (std::size_t i = 0; i < others.size(); ++i) {
-        if (best.laid_out.arena <= bound || account.exhausted()) return;
-        const std::int64_t peak = peak_bytes(graph, others[i]);
-        if (peak >= best.laid_out.arena) continue;
-        budget part = account.slice(account.left() / (others.size() - i));
-        layout::order_layout items =
-            layout::layout_problem_of(graph, others[i], best.items.problem.alignment);
-        layout::solution laid_out = layout::plan(items.problem, policy, part, seed);
-        account.settle(part);
-        if (laid_out.arena >= best.laid_out.arena) continue;
-        best.items = std::move(items);
-        best.laid_out = std::move(laid_out);
-        best.ordered.order = others[i];
-        best.ordered.peak = peak;
+    const auto done = [&] { return best.laid_out.arena <= bound || account.exhausted(); };
+    for (const order::sequence& other : others) {
+        if (done()) return;
+        detail::try_order(graph, best, other, policy, account.left() / (2 * others.size()), account, seed);
+    }
+    if (done() || graph.operator_count() < 2) return;
+    const order::detail::order_problem problem = order::detail::make_order_problem(graph);
+    order::detail::tracked_order wandering(problem);
+    order::detail::order_moves moves(problem, wandering);
+    stowage::detail::splitmix64 random(seed);
+    const std::uint64_t states = std::max<std::uint64_t>(2 * best.items.item_count(), 2'000);
+    while (!done()) {
+        wandering.assign(best.ordered.order);
+        wandering.set_threshold(best.laid_out.arena - 1);
+        for (std::uint64_t left = 1 + random.below(64); left > 0; --left)
+            moves.chunk(random);
+        detail::try_order(graph, best, wandering.order(), policy, states, account, random());
     }
 }
 

@@ -24,9 +24,12 @@ struct options {
     std::int64_t alignment = 1;  ///< every offset is a multiple of this beside a buffer's own; 256 suits CUDA
     std::optional<std::chrono::nanoseconds> budget = {};  ///< wall-clock limit; if set it replaces `states`
     std::uint64_t states = 200'000;  ///< limit of each search in units of work, about 1 us each
-    std::stop_token stop = {};       ///< a request to stop ends planning with the best plan so far
-    std::uint64_t seed = 1;          ///< seed of every random choice
-    unsigned threads = 1;            ///< threads that may be used; the plan does not depend on it
+    /// If a layout is left above what is proven, lay out other orders too; roam::best does so whatever this
+    /// says.
+    bool try_other_orders = false;
+    std::stop_token stop = {};  ///< a request to stop ends planning with the best plan so far
+    std::uint64_t seed = 1;     ///< seed of every random choice
+    unsigned threads = 1;       ///< threads that may be used; the plan does not depend on it
     std::function<void(const progress&)> on_progress =
         {};  ///< called on the planning thread as answers improve
 

@@ -121,7 +121,8 @@ public:
 
         budget joint_account(limits, start);
         const std::int64_t bound = detail::arena_lower_bound(graph, best.ordered.lower_bound);
-        try_other_orders(graph, best, layout_policy_, bound, joint_account, options.seed);
+        if (options.try_other_orders)
+            try_other_orders(graph, best, layout_policy_, bound, joint_account, options.seed);
         report(options, "layout", best.laid_out.arena, bound);
         plan result = detail::assemble(graph, std::move(best), bound, options.alignment);
         const auto end = budget::clock::now();
@@ -149,12 +150,13 @@ private:
     LayoutPolicy layout_policy_;
 };
 
-/// The library's best: order::portfolio{} and layout::default_portfolio. One call from a program to a
-/// plan.
+/// The library's best: order::portfolio{}, layout::default_portfolio, and other orders where that leaves a
+/// gap. One call from a program to a plan.
 ///
 /// Example: `plan p = roam::best(step, {.alignment = 256}); p.arena.bytes; p.offset(y);`
 template <plannable Graph>
-[[nodiscard]] plan best(const Graph& graph, const options& options = {}) {
+[[nodiscard]] plan best(const Graph& graph, options options = {}) {
+    options.try_other_orders = true;
     return planner(order::portfolio{}, layout::default_portfolio())(graph, options);
 }
 
