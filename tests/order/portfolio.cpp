@@ -80,7 +80,7 @@ TEST_CASE("same input, options and seed: same answer") {
 TEST_CASE("a user's policies take part, simple or searching; ties go to the first") {
     const auto known = test::known_programs()[1];
     const tensor_graph graph = make_tensor_graph(known.step);
-    const order::sequence best = order::portfolio{}(graph).order;
+    order::sequence best = order::portfolio{}(graph).order;
     bool saw_incumbent = false;
     const auto mine = [&](const tensor_graph&) { return best; };
     const auto looks = [&](const tensor_graph&, order::context& shared) {
