@@ -2,10 +2,9 @@
 // Program order, but whatever frees at least what it makes runs as soon as it can: the rule of papers/roam.md
 // that loses nothing under a bound, with the peak so far as the bound.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <queue>
 #include <string_view>
 #include <vector>
 
@@ -24,24 +23,30 @@ class eager_free_choice {
 public:
     explicit eager_free_choice(std::size_t operators) : ready_(operators) {}
     void put(operator_index op, std::int64_t need, std::int64_t net) {
-        if (!ready_.contains(op)) program_order_.push(op);
+        if (!ready_.contains(op)) {
+            program_order_.push_back(op);
+            std::push_heap(program_order_.begin(), program_order_.end(), later);
+        }
         ready_.put(op, need, rank(net));
     }
     [[nodiscard]] operator_index pick(std::int64_t live, std::int64_t peak) {
         operator_index op = ready_.best_within(peak - live);
         if (op == no_operator || ready_.score(op) == 2) {
-            while (!ready_.contains(program_order_.top()))
-                program_order_.pop();
-            op = program_order_.top();
+            while (!ready_.contains(program_order_.front())) {
+                std::pop_heap(program_order_.begin(), program_order_.end(), later);
+                program_order_.pop_back();
+            }
+            op = program_order_.front();
         }
         ready_.take(op);
         return op;
     }
 
 private:
+    static bool later(operator_index a, operator_index b) noexcept { return a > b; }
     static std::int64_t rank(std::int64_t net) noexcept { return net < 0 ? 0 : net == 0 ? 1 : 2; }
     ready_tree ready_;
-    std::priority_queue<operator_index, std::vector<operator_index>, std::greater<>> program_order_;
+    std::vector<operator_index> program_order_;  // a heap, the first one on top; may hold some that have run
 };
 
 }  // namespace detail
