@@ -20,22 +20,27 @@ class containment_tree {
 public:
     /// Takes ranges by place: their last sections and their ranks (0 is the best). O(n).
     void assign(std::span<const std::int32_t> last, std::span<const std::int32_t> rank) {
-        leaves_ = std::bit_ceil(std::max<std::size_t>(last.size(), 1));
-        nodes_.assign(2 * leaves_, node{});
+        entries_.resize(last.size());
         for (std::size_t k = 0; k < last.size(); ++k)
-            nodes_[leaves_ + k] = {last[k], last[k], rank[k]};
+            entries_[k] = {last[k], rank[k]};
+        leaves_ = std::bit_ceil(std::max<std::size_t>((last.size() + bucket - 1) / bucket, 1));
+        nodes_.assign(2 * leaves_, node{});
+        for (std::size_t b = 0; b * bucket < entries_.size(); ++b)
+            nodes_[leaves_ + b] = summary(b);
         for (std::size_t x = leaves_; x-- > 1;)
-            update(x);
+            nodes_[x] = joined(nodes_[2 * x], nodes_[2 * x + 1]);
     }
 
     /// Takes the range at `place` out.
     void remove(std::size_t place) {
-        std::size_t x = leaves_ + place;
-        nodes_[x] = node{};
-        for (x /= 2; x >= 1; x /= 2) {
-            const node before = nodes_[x];
-            update(x);
-            if (nodes_[x] == before) break;
+        entries_[place].rank = none;
+        std::size_t x = leaves_ + place / bucket;
+        node now = summary(place / bucket);
+        while (!(nodes_[x] == now)) {
+            nodes_[x] = now;
+            x /= 2;
+            if (x == 0) break;
+            now = joined(nodes_[2 * x], nodes_[2 * x + 1]);
         }
     }
 
@@ -53,7 +58,12 @@ public:
 
 private:
     static constexpr std::int32_t none = std::numeric_limits<std::int32_t>::max();
+    static constexpr std::size_t bucket = 8;  // ranges a leaf: they share a cache line
 
+    struct entry {
+        std::int32_t last;
+        std::int32_t rank;  // none once it is out
+    };
     struct node {
         std::int32_t least_last = none;
         std::int32_t greatest_last = -1;
@@ -61,28 +71,51 @@ private:
         friend bool operator==(const node&, const node&) = default;
     };
 
-    void update(std::size_t x) {
-        const node& a = nodes_[2 * x];
-        const node& b = nodes_[2 * x + 1];
-        nodes_[x] = {std::min(a.least_last, b.least_last), std::max(a.greatest_last, b.greatest_last),
-                     std::min(a.best_rank, b.best_rank)};
+    static node joined(const node& a, const node& b) {
+        return {std::min(a.least_last, b.least_last), std::max(a.greatest_last, b.greatest_last),
+                std::min(a.best_rank, b.best_rank)};
     }
 
-    /// Depth first from the nodes that make up [from, to), the better-ranked child first; a node is cut off
-    /// when it has nothing better or nothing that ends inside (after, end].
+    [[nodiscard]] node summary(std::size_t b) const {
+        node result;
+        const std::size_t to = std::min(entries_.size(), (b + 1) * bucket);
+        for (std::size_t k = b * bucket; k < to; ++k) {
+            if (entries_[k].rank == none) continue;
+            result = joined(result, {entries_[k].last, entries_[k].last, entries_[k].rank});
+        }
+        return result;
+    }
+
+    void scan(std::size_t from, std::size_t to, std::int32_t after, std::int32_t end,
+              std::int32_t& found) const {
+        for (std::size_t k = from; k < to; ++k) {
+            if (entries_[k].rank < found && entries_[k].last <= end && entries_[k].last > after) {
+                found = entries_[k].rank;
+            }
+        }
+    }
+
     std::int32_t best(std::size_t from, std::size_t to, std::int32_t after, std::int32_t end) {
         std::int32_t found = none;
-        std::size_t l = from + leaves_;
-        std::size_t r = to + leaves_;
-        while (l < r) {
-            if (l % 2 == 1) descend(l++, after, end, found);
-            if (r % 2 == 1) descend(--r, after, end, found);
-            l /= 2;
-            r /= 2;
+        const std::size_t first_whole = (from + bucket - 1) / bucket;
+        const std::size_t last_whole = to / bucket;
+        if (first_whole >= last_whole) {
+            scan(from, to, after, end, found);
+        } else {
+            scan(from, first_whole * bucket, after, end, found);
+            scan(last_whole * bucket, to, after, end, found);
+            std::size_t l = first_whole + leaves_;
+            std::size_t r = last_whole + leaves_;
+            for (; l < r; l /= 2, r /= 2) {
+                if (l % 2 == 1) descend(l++, after, end, found);
+                if (r % 2 == 1) descend(--r, after, end, found);
+            }
         }
         return found == none ? -1 : found;
     }
 
+    /// Depth first, the better-ranked child first; a node is cut off when it has nothing better or nothing
+    /// that ends inside (after, end].
     void descend(std::size_t root, std::int32_t after, std::int32_t end, std::int32_t& found) {
         std::size_t depth = 0;
         stack_[depth++] = root;
@@ -94,6 +127,11 @@ private:
                 found = here.best_rank;
                 continue;
             }
+            if (x >= leaves_) {
+                const std::size_t b = x - leaves_;
+                scan(b * bucket, std::min(entries_.size(), (b + 1) * bucket), after, end, found);
+                continue;
+            }
             std::size_t good = 2 * x;
             std::size_t other = 2 * x + 1;
             if (nodes_[other].best_rank < nodes_[good].best_rank) std::swap(good, other);
@@ -103,6 +141,7 @@ private:
     }
 
     std::size_t leaves_ = 1;
+    std::vector<entry> entries_;
     std::vector<node> nodes_;
     std::array<std::size_t, 128> stack_{};  // at most one waiting node a level
 };

@@ -115,7 +115,7 @@ public:
         for (std::uint32_t step = 1; left > 0; ++step) {
             if (step % 4 == 0 && !account.spend()) return outcome;
             const std::int32_t valley = pop_lowest();
-            const std::int32_t end = right_[index(valley)];
+            const std::int32_t end = at(valley).right;
             const std::int64_t ceiling = lower_neighbour(valley, end);
             const std::int32_t place = choose(valley, end, ceiling, options, outcome);
             if (place >= 0) {
@@ -143,6 +143,12 @@ private:
         std::int64_t height;
         std::int32_t left;
     };
+    /// What is known of the plateau that starts at a section.
+    struct edge {
+        std::int64_t height;    // no_height where none starts, and past the last section
+        std::int32_t right;     // its right end
+        std::int32_t previous;  // the left end of the plateau before it, or -1
+    };
     struct higher {
         bool operator()(const plateau& a, const plateau& b) const noexcept {
             return a.height != b.height ? a.height > b.height : a.left > b.left;
@@ -157,22 +163,22 @@ private:
         }
         tree_.assign(last_, rank_of_position_);
         const std::size_t k = rounded_load_.size();
-        right_.assign(k + 1, 0);
-        previous_.assign(k + 1, -1);
-        height_.assign(k + 1, no_height);
+        edges_.assign(k + 1, {no_height, 0, -1});
         heap_.clear();
         if (k == 0) return;
         if (options.slack != slack_rule::none) {
             const std::int64_t target = std::max(options.target, highest_rounded_load_);
             slack_.assign(k, [&](std::size_t s) { return target - rounded_load_[s]; });
         }
-        right_[0] = static_cast<std::int32_t>(k);
-        height_[0] = 0;
+        edges_[0] = {0, static_cast<std::int32_t>(k), -1};
         push(0);
     }
 
+    [[nodiscard]] edge& at(std::int32_t section) { return edges_[index(section)]; }
+    [[nodiscard]] const edge& at(std::int32_t section) const { return edges_[index(section)]; }
+
     void push(std::int32_t left) {
-        heap_.push_back({height_[index(left)], left});
+        heap_.push_back({at(left).height, left});
         std::push_heap(heap_.begin(), heap_.end(), higher{});
     }
 
@@ -182,14 +188,14 @@ private:
             std::pop_heap(heap_.begin(), heap_.end(), higher{});
             const plateau lowest = heap_.back();
             heap_.pop_back();
-            if (height_[index(lowest.left)] == lowest.height) return lowest.left;
+            if (at(lowest.left).height == lowest.height) return lowest.left;
         }
     }
 
     [[nodiscard]] std::int64_t lower_neighbour(std::int32_t left, std::int32_t end) const {
-        const std::int32_t before = previous_[index(left)];
-        const std::int64_t a = before >= 0 ? height_[index(before)] : no_height;
-        return std::min(a, height_[index(end)]);  // height_[k] stays no_height
+        const std::int32_t before = at(left).previous;
+        const std::int64_t a = before >= 0 ? at(before).height : no_height;
+        return std::min(a, at(end).height);
     }
 
     /// The rank of the item to place in the plateau [valley, end), or -1 to raise it.
@@ -198,7 +204,7 @@ private:
         const std::uint32_t from = start_[index(valley)];
         if (options.slack == slack_rule::none) return tree_.best_within(from, start_[index(end)], end);
         const auto [least, tightest] = slack_.least(index(valley), index(end));
-        const bool cannot_afford = ceiling == no_height || least < ceiling - height_[index(valley)];
+        const bool cannot_afford = ceiling == no_height || least < ceiling - at(valley).height;
         std::int32_t found = -1;
         if (cannot_afford || options.slack == slack_rule::always) {
             found = tree_.best_covering(from, start_[tightest + 1], static_cast<std::int32_t>(tightest), end);
@@ -215,7 +221,7 @@ private:
     std::int64_t put(std::uint32_t chosen, std::int32_t left, const skyline_run& options,
                      std::span<std::int64_t> offsets) {
         const item& entry = compact_.items[chosen];
-        const std::int64_t base = height_[index(left)];
+        const std::int64_t base = at(left).height;
         std::int64_t offset = base;
         if (const std::int64_t rest = base % entry.alignment; rest != 0) {
             if (__builtin_add_overflow(base, entry.alignment - rest, &offset)) return -1;
@@ -230,49 +236,48 @@ private:
         if (options.slack != slack_rule::none && offset != base) {
             slack_.add(index(range.first), index(range.last), base - offset);
         }
-        const std::int32_t end = right_[index(left)];
-        std::int32_t before = previous_[index(left)];
+        const std::int32_t end = at(left).right;
+        std::int32_t before = at(left).previous;
         if (left < range.first) {
-            right_[index(left)] = range.first;
+            at(left).right = range.first;
             push(left);
             before = left;
         }
-        right_[index(range.first)] = range.last;
-        previous_[index(range.first)] = before;
-        height_[index(range.first)] = height;
+        at(range.first).right = range.last;
+        at(range.first).previous = before;
+        at(range.first).height = height;
         if (range.last < end) {
-            right_[index(range.last)] = end;
-            previous_[index(range.last)] = range.first;
-            height_[index(range.last)] = base;
+            at(range.last).right = end;
+            at(range.last).previous = range.first;
+            at(range.last).height = base;
             push(range.last);
         }
-        if (end < compact_.count()) previous_[index(end)] = range.last < end ? range.last : range.first;
+        if (end < compact_.count()) at(end).previous = range.last < end ? range.last : range.first;
         push(join(range.first));
         return top;
     }
 
     void raise(std::int32_t valley, std::int32_t end, std::int64_t ceiling, const skyline_run& options) {
         if (options.slack != slack_rule::none) {
-            slack_.add(index(valley), index(end), height_[index(valley)] - ceiling);
+            slack_.add(index(valley), index(end), at(valley).height - ceiling);
         }
-        height_[index(valley)] = ceiling;
+        at(valley).height = ceiling;
         push(join(valley));
     }
 
     /// Joins a plateau with neighbours of its height; the left end of the result.
     std::int32_t join(std::int32_t left) {
         const std::int32_t k = compact_.count();
-        const std::int64_t height = height_[index(left)];
-        if (const std::int32_t next = right_[index(left)]; next < k && height_[index(next)] == height) {
-            height_[index(next)] = no_height;
-            right_[index(left)] = right_[index(next)];
-            if (right_[index(left)] < k) previous_[index(right_[index(left)])] = left;
+        const std::int64_t height = at(left).height;
+        if (const std::int32_t next = at(left).right; next < k && at(next).height == height) {
+            at(next).height = no_height;
+            at(left).right = at(next).right;
+            if (at(left).right < k) at(at(left).right).previous = left;
         }
-        if (const std::int32_t before = previous_[index(left)];
-            before >= 0 && height_[index(before)] == height) {
-            height_[index(left)] = no_height;
-            right_[index(before)] = right_[index(left)];
-            if (right_[index(before)] < k) previous_[index(right_[index(before)])] = before;
+        if (const std::int32_t before = at(left).previous; before >= 0 && at(before).height == height) {
+            at(left).height = no_height;
+            at(before).right = at(left).right;
+            if (at(before).right < k) at(at(before).right).previous = before;
             return before;
         }
         return left;
@@ -289,10 +294,8 @@ private:
     std::int64_t highest_rounded_load_ = 0;
     containment_tree tree_;
     slack_tree slack_;
-    std::vector<std::int32_t> right_;     // per left end of a plateau: its right end
-    std::vector<std::int32_t> previous_;  // per left end: the left end of the plateau before it, or -1
-    std::vector<std::int64_t> height_;    // per left end; no_height where no plateau starts
-    std::vector<plateau> heap_;           // by height, then left end; with stale entries
+    std::vector<edge> edges_;    // per section
+    std::vector<plateau> heap_;  // by height, then left end; with stale entries
 };
 
 }  // namespace detail
