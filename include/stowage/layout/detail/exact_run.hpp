@@ -78,18 +78,33 @@ public:
     offset_list operator()() {
         const std::size_t n = compact_.items.size();
         const bool complete = is_strip(problem_, compact_) && n <= settings_.middling;
-        double slice = std::clamp(20.0 * static_cast<double>(n), 4000.0, 200'000.0);
+        if (!complete && !settings_.keys) return {};
+        const shares part = shares_of(n);
+        double slice = std::clamp(20.0 * static_cast<double>(n), 10'000.0, 400'000.0);
         for (int round = 0; !done(); ++round, slice *= 1.5) {
-            if (complete && n <= settings_.small) ask_both(slice);
-            if (settings_.keys) ask_keys(n <= settings_.small ? slice / 2 : slice);
-            if (complete && n > settings_.small) ask_both(slice);
-            if (!complete && !settings_.keys) break;
-            if (complete && settings_.between && round > 0) ask_between(slice);
+            if (complete && n <= settings_.small) ask_both(part, slice);
+            if (settings_.keys) ask_keys(part, slice);
+            if (complete && n > settings_.small) ask_both(part, slice);
+            if (complete && settings_.between && round > 3) ask_between(part, slice);
         }
         return std::move(offsets_);
     }
 
 private:
+    /// How long the engines' turns are. The complete ones decide small problems; conflict-driven keys are at
+    /// their best on 500 to 3,000 buffers, noise on more.
+    struct shares {
+        double search;
+        double grow;
+        double learn;
+        double noise;
+    };
+    [[nodiscard]] static shares shares_of(std::size_t n) noexcept {
+        if (n <= 480) return {0.5, 1, 0.2, 0.1};
+        if (n <= 600) return {0.4, 0.7, 1, 0.2};
+        if (n <= 4000) return {0.5, 0.7, 1, 0.5};
+        return {0, 0, 0.6, 1};
+    }
     [[nodiscard]] bool done() {
         return best_ <= context_.lower_bound || (context_.decide && context_.lower_bound > first_bound_) ||
                context_.account.exhausted();
@@ -122,32 +137,36 @@ private:
         return answer != status::unknown;
     }
     /// Both complete engines on one question; true if it is answered.
-    bool ask(capacity_question& question, double slice) {
-        const auto search = [&](budget& part) { return question.search(settings_.rules, part); };
-        if (settle(question, within(slice, search), "valley search") || context_.account.exhausted())
+    bool ask(capacity_question& question, const shares& part, double slice) {
+        const auto search = [&](budget& account) { return question.search(settings_.rules, account); };
+        if (settle(question, within(part.search * slice, search), "valley search") ||
+            context_.account.exhausted())
             return true;
-        const auto grow = [&](budget& part) { return question.grow(settings_.rules, part); };
-        return settle(question, within(slice, grow), "section growing");
+        const auto grow = [&](budget& account) { return question.grow(settings_.rules, account); };
+        return settle(question, within(part.grow * slice, grow), "section growing");
     }
-    void ask_both(double slice) {
+    void ask_both(const shares& part, double slice) {
         while (!done()) {
             if (!at_bound_ || at_bound_->bytes() != context_.lower_bound) {
                 at_bound_ =
                     std::make_unique<capacity_question>(compact_, context_.lower_bound, context_.seed);
             }
-            if (!ask(*at_bound_, slice)) return;
+            if (!ask(*at_bound_, part, slice)) return;
         }
     }
-    void ask_keys(double slice) {
-        if (done()) return;
-        const std::int64_t bound = context_.lower_bound;
-        if (within(slice, [&](budget& part) { return learnt_.run(bound, part); })) {
+    void ask_keys(const shares& part, double slice) {
+        if (part.noise > part.learn) add_noise(part.noise * slice);
+        if (!done() && within(part.learn * slice, [&](budget& account) { return learn(account); })) {
             offer(arena_of_items(compact_, base_.offsets), by_buffer(), "conflict keys");
         }
+        if (part.noise <= part.learn) add_noise(part.noise * slice);
+    }
+    bool learn(budget& account) { return learnt_.run(context_.lower_bound, account); }
+    void add_noise(double units) {
         if (done()) return;
-        within(0.7 * slice, [&](budget& part) {
-            while (best_ > bound) {
-                const std::int64_t arena = noisy_.run(bound, best_, part);
+        within(units, [&](budget& account) {
+            while (best_ > context_.lower_bound) {
+                const std::int64_t arena = noisy_.run(context_.lower_bound, best_, account);
                 if (arena < 0) break;
                 offer(arena, by_buffer(), "perturbed keys");
             }
@@ -160,7 +179,7 @@ private:
 
     /// A capacity between the bound and the best arena: nearer to the bound after an answer, nearer to the
     /// best after none.
-    void ask_between(double slice) {
+    void ask_between(const shares& part, double slice) {
         if (done() || best_ == std::numeric_limits<std::int64_t>::max()) return;
         const std::int64_t gap = best_ - context_.lower_bound;
         const auto aim = context_.lower_bound + static_cast<std::int64_t>(static_cast<double>(gap) * share_);
@@ -168,7 +187,7 @@ private:
         if (!between_ || between_->bytes() >= best_ || between_->bytes() < context_.lower_bound) {
             between_ = std::make_unique<capacity_question>(compact_, aim, context_.seed);
         }
-        if (ask(*between_, slice)) {
+        if (ask(*between_, part, slice)) {
             share_ = std::max(0.3, share_ - 0.1);
             between_.reset();
         } else if (++patience_ % 2 == 0) {

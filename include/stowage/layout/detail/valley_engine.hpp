@@ -99,6 +99,7 @@ private:
         std::size_t end = 0;
         int tried = -1;  // the block whose child is being searched
         bool may_rise = false;
+        bool branched = false;  // it has children: refuting it again would cost more than looking it up
     };
     struct part {
         int left;
@@ -211,6 +212,7 @@ private:
                   [&](int a, int b) { return rank_[index(a)] < rank_[index(b)]; });
         node.end = choices_.size();
         node.may_rise = node.at.rise > 0;
+        node.branched = true;
         return outcome::failed;  // no choice taken yet: next_choice() takes the first
     }
 
@@ -264,7 +266,7 @@ private:
     outcome give_up() {
         const frame node = frames_.back();
         state_.undo(node.mark);
-        if (rules_.memo) {
+        if (rules_.memo && node.branched) {
             encode(node.left, node.right);
             memo_.insert(node.hash, key_);
         }
@@ -309,29 +311,22 @@ private:
         return true;
     }
 
-    static std::uint64_t mix(std::uint64_t x) noexcept {
-        x += 0x9e3779b97f4a7c15U;
-        x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9U;
-        x = (x ^ (x >> 27U)) * 0x94d049bb133111ebU;
-        return x ^ (x >> 31U);
-    }
     /// Of the unplaced blocks and the floors of a component.
     [[nodiscard]] std::uint64_t hash_of(int left, int right) {
         std::uint64_t set = 0;
-        std::uint64_t floors =
-            mix(static_cast<std::uint64_t>(left) << 32U | static_cast<std::uint64_t>(right));
+        std::uint64_t floors = valley_state::mixed(static_cast<std::uint64_t>(left) << 32U | index(right));
         std::int64_t last = -1;
-        own_work_ += static_cast<std::uint64_t>(right - left) / 2;
+        own_work_ += static_cast<std::uint64_t>(right - left) / 4;
         for (int s = left; s < right; ++s) {
-            for (const int j : state_.unplaced_from(s))
-                set ^= mix(static_cast<std::uint64_t>(j));
+            set ^= state_.hash_from(s);
             const std::int64_t floor = state_.floor(s);
             if (floor == last) continue;
-            floors = mix(floors ^
-                         (static_cast<std::uint64_t>(floor) + static_cast<std::uint64_t>(s) * 0x632be5abU));
+            floors =
+                (floors ^ (static_cast<std::uint64_t>(floor) + index(s) * 0x632be5abU)) * 0x9e3779b97f4a7c15U;
+            floors ^= floors >> 32U;
             last = floor;
         }
-        return mix(set ^ floors);
+        return valley_state::mixed(set ^ floors);
     }
     /// Writes the whole key of a component to key_: its edges, the runs of equal floors, the set of unplaced
     /// blocks.

@@ -57,18 +57,19 @@ public:
         work_ += static_cast<std::uint64_t>(right - left) / 4;
         for (int l = left; l < right;) {
             const std::int64_t height = state_.floor(l);
-            std::int64_t newest = state_.version(l);
             int r = l + 1;
-            for (; r < right && state_.floor(r) == height; ++r)
-                newest = std::max(newest, state_.version(r));
+            while (r < right && state_.floor(r) == height)
+                ++r;
             const std::int64_t left_wall = l > left ? state_.floor(l - 1) : state_.capacity();
             const std::int64_t right_wall = r < right ? state_.floor(r) : state_.capacity();
             if ((l > left && left_wall < height) || (r < right && right_wall < height)) {
                 l = r;
                 continue;
             }
-            if (l > left) newest = std::max(newest, state_.version(l - 1));
-            if (r < right) newest = std::max(newest, state_.version(r));
+            std::int64_t newest = 0;
+            for (int s = std::max(left, l - 1); s < std::min(right, r + 1); ++s) {
+                newest = std::max(newest, state_.version(s));
+            }
             valley& entry = known_[static_cast<std::size_t>(l)];
             if (entry.seen < newest || entry.best.right != r || entry.component_left != left ||
                 entry.component_right != right) {

@@ -52,6 +52,19 @@ public:
                 ++crossing_[index(s)];
         }
         trail_.clear();
+        unborn_.assign(loads_.size(), 0);
+        for (std::size_t b = 0; b < blocks_.size(); ++b) {
+            unborn_[index(blocks_[b].first)] ^= mixed(static_cast<std::uint64_t>(b));
+        }
+    }
+    /// A hash of the unplaced blocks whose first section is this one.
+    [[nodiscard]] std::uint64_t hash_from(int section) const { return unborn_[index(section)]; }
+    /// Spreads the bits of a word.
+    [[nodiscard]] static constexpr std::uint64_t mixed(std::uint64_t x) noexcept {
+        x += 0x9e3779b97f4a7c15U;
+        x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9U;
+        x = (x ^ (x >> 27U)) * 0x94d049bb133111ebU;
+        return x ^ (x >> 31U);
     }
 
     [[nodiscard]] std::span<const block> blocks() const noexcept { return blocks_; }
@@ -138,6 +151,7 @@ public:
         for (int s = item.first + 1; s < item.last; ++s)
             --crossing_[index(s)];
         births_.remove(item.first, b);
+        unborn_[index(item.first)] ^= mixed(static_cast<std::uint64_t>(b));
         work_ += static_cast<std::uint64_t>(item.last - item.first);
         if (!fits || tight) return false;
         if (!use_bound) return true;
@@ -274,6 +288,7 @@ private:
         for (int s = item.first + 1; s < item.last; ++s)
             ++crossing_[index(s)];
         ++births_.count[index(item.first)];
+        unborn_[index(item.first)] ^= mixed(static_cast<std::uint64_t>(b));
         group_top_[index(groups_[index(b)])] = below_[index(b)];
         offsets_[index(b)] = -1;
     }
@@ -308,6 +323,7 @@ private:
     bool stacks_up(int section) {
         const std::span<int> items = members_.live(section);
         work_ += items.size();
+        // The list stays nearly sorted from one visit to the next.
         for (std::size_t a = 1; a < items.size(); ++a) {
             const int item = items[a];
             const std::int64_t height = least_[index(item)];
@@ -343,6 +359,7 @@ private:
     std::vector<int> below_;      // the block of the same range placed before this one
     std::vector<int> group_top_;  // the block of a range that was placed last
     std::vector<int> crossing_;
+    std::vector<std::uint64_t> unborn_;
     std::vector<change> trail_;
     int overfull_ = -1;
     int changed_from_ = 0;
