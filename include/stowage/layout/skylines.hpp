@@ -81,7 +81,8 @@ private:
         for (const slack_rule slack : {slack_rule::none, slack_rule::when_needed, slack_rule::always}) {
             if (slack != slack_rule::none && (fits_only || !options.slack_aware)) break;
             // Also the ranking costs something: without that, rounds on a few buffers would never end.
-            if (!state.context.account.spend(1 + state.ranked.size() / 16)) return true;
+            const std::size_t ranking = slack == slack_rule::none ? state.ranked.size() / 16 : 0;
+            if (!state.context.account.spend(1 + ranking)) return true;
             if (fits_only) {
                 state.offsets =
                     detail::place_in_order(state.problem, state.compact, state.ranked, detail::fit::first,
