@@ -48,11 +48,24 @@ TEST_CASE("exact proves the least peak, and no policy claims more than holds") {
         const order::solution whole = solve(graph, order::exact{}, 200'000);
         REQUIRE(whole.lower_bound <= least);
         REQUIRE(whole.peak >= least);
+        REQUIRE((whole.status == stowage::status::optimal) == (whole.peak == whole.lower_bound));
         proven += whole.status == stowage::status::optimal ? 1 : 0;
         ++programs;
         const std::uint64_t states = 1 + random.below(300);
         switch (random.below(5)) {
-            case 0: REQUIRE(solve(graph, order::exact{}, states).lower_bound <= least); break;
+            case 0: {
+                order::exact policy;
+                policy.state_limit = states;
+                policy.parts = {.segments = random.below(2) == 0, .relaxed = random.below(2) == 0};
+                policy.valleys.components = random.below(2) == 0;
+                policy.branches.probe = random.below(2) == 0;
+                policy.branches.segments = random.below(2) == 0;
+                policy.branches.split_operators = random.below(3);
+                policy.branches.split_before = random.below(2) == 0;
+                policy.moves = random.below(2) == 0;
+                REQUIRE(solve(graph, policy, 200'000).lower_bound <= least);
+                break;
+            }
             case 1: REQUIRE(solve(graph, order::splits{}, states).lower_bound <= least); break;
             case 2: REQUIRE(solve(graph, order::probing{}, states).lower_bound <= least); break;
             case 3: REQUIRE(solve(graph, order::branching{}, states).lower_bound <= least); break;

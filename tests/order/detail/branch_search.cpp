@@ -40,6 +40,8 @@ TEST_CASE("branching decides nothing wrongly, whatever is switched on") {
         settings.split_operators = random.below(4) == 0 ? 1 + random.below(2) : 0;
         settings.split.states = 1 + random.below(20);
         settings.nodes = 10'000;
+        settings.one_sided = 64;
+        settings.split_before = random.below(2) == 0;
         order::residual rest(problem, program, bound);
         order::branch_search search(settings);
         order::search_effort effort;

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -31,19 +32,22 @@ struct branch_settings {
     int most_slack_below = 5;           ///< probing_settings::most_slack at the other nodes
     bool segments = true;               ///< rule 7 at each node
     std::size_t split_operators = 4;    ///< operators of least slack that are split at; 0: none
+    bool split_before = true;           ///< splits from the side before v too, not only from the one after it
     split_settings split{};             ///< limits of one split
     std::size_t nodes = 12;             ///< nodes after which it gives up
+    std::size_t one_sided = 2;          ///< branchings in a row on pairs that cost nothing on one side
 };
 
 /// One branching search; it may be used for one decision after the other.
-class branch_search {
+template <class = void>
+class basic_branch_search {
 public:
-    explicit branch_search(const branch_settings& settings) : settings_(settings) {}
+    explicit basic_branch_search(const branch_settings& settings) : settings_(settings) {}
 
     /// found: rest.order() is an order of the whole within its bound. Takes the residual apart.
     verdict decide(residual& rest, search_effort& effort) {
         nodes_ = 0;
-        return solve(rest, 0, effort);
+        return solve(rest, {}, effort);
     }
     /// Nodes of the last decide().
     [[nodiscard]] std::size_t nodes() const noexcept { return nodes_; }
@@ -51,28 +55,33 @@ public:
 private:
     static constexpr std::size_t deepest = 64;
 
+    /// Where a node is in the tree.
+    struct place {
+        std::size_t depth = 0;
+        std::size_t one_sided = 0;  // nodes in a row above it whose pair cost nothing on one side
+    };
     struct pair_choice {
         double score = -1;
         operator_index first = 0;
         operator_index second = 0;
     };
 
-    verdict solve(residual& rest, std::size_t depth, search_effort& effort) {
-        if (++nodes_ > settings_.nodes || depth > deepest || effort.exhausted()) return verdict::open;
+    verdict solve(residual& rest, const place& at, search_effort& effort) {
+        if (++nodes_ > settings_.nodes || at.depth > deepest || effort.exhausted()) return verdict::open;
         constexpr int most_rounds = 3;  // of commits and probing with little gain
         for (int round = 0;; ++round) {
             const verdict committed = rest.commit(settings_.commit_states, settings_.valleys, effort);
             if (committed != verdict::open) return committed;
             if (!settings_.probe || effort.exhausted()) break;
             probing_settings probing = settings_.probing;
-            if (depth > 0) probing.most_slack = settings_.most_slack_below;
+            if (at.depth > 0) probing.most_slack = settings_.most_slack_below;
             precedence_prober prober(rest, probing);
             if (prober.run(effort) == verdict::refuted) return verdict::refuted;
             if (prober.added() == 0 || round + 1 == most_rounds) break;
         }
         if (settings_.segments) {
             bool apart = false;
-            const verdict result = solve_segments(rest, depth, effort, apart);
+            const verdict result = solve_segments(rest, at, effort, apart);
             if (apart) return result;
         }
         const std::vector<std::pair<std::int64_t, operator_index>> tight = rest.least_slack(12, effort);
@@ -85,11 +94,11 @@ private:
         }
         const verdict split = solve_splits(rest, tight, effort);
         if (split != verdict::open || effort.exhausted() || nodes_ >= settings_.nodes) return split;
-        return branch(rest, tight, depth, effort);
+        return branch(rest, tight, at, effort);
     }
 
     /// apart: the problem falls apart, or an operator between its segments is too high.
-    verdict solve_segments(residual& rest, std::size_t depth, search_effort& effort, bool& apart) {
+    verdict solve_segments(residual& rest, const place& at, search_effort& effort, bool& apart) {
         const segmentation segments = find_segments(rest.problem(), false);
         if (segments.cuts.empty()) return verdict::open;
         const std::vector<std::int64_t> hills = hills_of(rest.problem(), segments.order);
@@ -112,7 +121,7 @@ private:
         std::vector<operator_index> order = segments.order;
         for (const auto& [first, last] : spans) {
             residual part(rest, segments.order, first, last);
-            const verdict result = solve(part, depth + 1, effort);
+            const verdict result = solve(part, {at.depth + 1, at.one_sided}, effort);
             if (result != verdict::found) return result;
             std::copy(part.order().begin(), part.order().end(),
                       order.begin() + static_cast<std::ptrdiff_t>(first));
@@ -125,6 +134,7 @@ private:
                          search_effort& effort) const {
         for (const auto& [slack, v] : tight.first(std::min(tight.size(), settings_.split_operators))) {
             for (const split_side from : {split_side::after, split_side::before}) {
+                if (from == split_side::before && !settings_.split_before) continue;
                 split_search split(rest.problem(), v, from, settings_.split);
                 const verdict result = split.decide(rest.bound(), effort);
                 if (result == verdict::found) rest.finish(split.order());
@@ -135,22 +145,21 @@ private:
     }
 
     verdict branch(residual& rest, std::span<const std::pair<std::int64_t, operator_index>> tight,
-                   std::size_t depth, search_effort& effort) {
+                   const place& at, search_effort& effort) {
         const pair_choice pair = choose(rest, tight, effort);
-        verdict result = verdict::refuted;
+        // Pairs that cost nothing on one side lead down long chains: a few are worth a try.
+        constexpr double one_sided = 0.06;
+        place below{at.depth + 1, pair.score < one_sided ? at.one_sided + 1 : 0};
+        if (below.one_sided > settings_.one_sided) return verdict::open;
         for (const auto& dependency :
              {std::pair(pair.first, pair.second), std::pair(pair.second, pair.first)}) {
             residual child = rest;
             if (!child.add_dependencies(std::span(&dependency, 1))) continue;
-            const verdict of_child = solve(child, depth + 1, effort);
-            if (of_child == verdict::found) {
-                rest = std::move(child);
-                return of_child;
-            }
-            if (of_child == verdict::open) result = of_child;
-            if (nodes_ > settings_.nodes || effort.exhausted()) return verdict::open;
+            const verdict of_child = solve(child, below, effort);
+            if (of_child == verdict::found) rest = std::move(child);
+            if (of_child != verdict::refuted) return of_child;
         }
-        return result;
+        return verdict::refuted;
     }
 
     /// The pair of operators on whose order to branch, the side that loses less slack first.
@@ -158,7 +167,6 @@ private:
                                             std::span<const std::pair<std::int64_t, operator_index>> tight,
                                             search_effort& effort) {
         constexpr std::size_t fewest = 4;
-        constexpr std::size_t most_free = 200;
         const std::int64_t cutoff = std::max(3 * tight[0].first, tight[0].first + rest.bound() / 1000);
         std::size_t count = 0;
         while (count < tight.size() && (count < fewest || tight[count].first <= cutoff))
@@ -189,20 +197,55 @@ private:
             return largest + 0.01 * sum;
         };
         pair_choice best;
-        for (std::size_t k = 0; k < count; ++k) {
-            const operator_index v = tight[k].second;
-            const std::vector<operator_index> free = networks[k].free_operators();
-            for (const operator_index u : std::span(free).first(std::min(free.size(), most_free))) {
-                if (effort.exhausted() && best.score >= 0) return best;
-                const double before = loss(u, v);
-                if (before < best.score) continue;
-                const double after = loss(v, u);
-                const double score = std::min(before, after) + 0.05 * std::max(before, after);
-                if (score <= best.score) continue;
-                best = before <= after ? pair_choice{score, u, v} : pair_choice{score, v, u};
-            }
+        for (const pair_choice& candidate : promising(networks, saved, tight.first(count), effort)) {
+            if (effort.exhausted() && best.score >= 0) return best;
+            const double one = loss(candidate.first, candidate.second);
+            if (one < best.score) continue;
+            const double other = loss(candidate.second, candidate.first);
+            const double score = std::min(one, other) + 0.05 * std::max(one, other);
+            if (score <= best.score) continue;
+            best = one <= other ? pair_choice{score, candidate.first, candidate.second}
+                                : pair_choice{score, candidate.second, candidate.first};
         }
         return best;
+    }
+    /// The pairs of a tight operator and one that is free there that lose most slack there, on one side; and
+    /// all pairs of tight operators.
+    static std::vector<pair_choice> promising(std::vector<cut_network>& networks,
+                                              const std::vector<std::vector<std::int64_t>>& saved,
+                                              std::span<const std::pair<std::int64_t, operator_index>> tight,
+                                              search_effort& effort) {
+        constexpr std::size_t most_pairs = 32;
+        std::vector<pair_choice> pairs;
+        for (std::size_t k = 0; k < tight.size(); ++k) {
+            const auto& [slack, v] = tight[k];
+            const double scale = static_cast<double>(tight[0].first + 1) / static_cast<double>(slack + 1);
+            for (const operator_index u : std::vector<operator_index>(networks[k].free_operators())) {
+                if (effort.exhausted() && !pairs.empty()) return pairs;
+                for (const bool u_first : {true, false}) {
+                    const std::int64_t lost = std::min(
+                        slack + 1, forced_flow(networks[k], v, u_first ? u : v, u_first ? v : u, slack + 1));
+                    networks[k].flow().restore(saved[k]);
+                    if (lost == 0 && !(pairs.empty() && !u_first)) continue;
+                    pairs.push_back(
+                        {static_cast<double>(lost) / static_cast<double>(slack + 1) * scale, u, v});
+                }
+            }
+            if (effort.account != nullptr)
+                effort.account->spend(1 + networks[k].free_operators().size() * saved[k].size() / 256);
+        }
+        const auto better = [](const pair_choice& a, const pair_choice& b) {
+            return std::tie(b.score, a.second, a.first) < std::tie(a.score, b.second, b.first);
+        };
+        std::sort(pairs.begin(), pairs.end(), better);
+        pairs.resize(std::min(pairs.size(), most_pairs));
+        for (std::size_t k = 0; k < tight.size(); ++k) {
+            for (std::size_t other = k + 1; other < tight.size(); ++other) {
+                const operator_index u = tight[other].second;
+                if (networks[k].side_of(u) == side::free) pairs.push_back({0, u, tight[k].second});
+            }
+        }
+        return pairs;
     }
     /// What the dependency a -> b adds to the least f at v, or a part of it, up to `most`: the flow through
     /// an arc from b to a of unlimited capacity.
@@ -221,5 +264,6 @@ private:
     branch_settings settings_;
     std::size_t nodes_ = 0;
 };
+using branch_search = basic_branch_search<>;
 
 }  // namespace stowage::order::detail
