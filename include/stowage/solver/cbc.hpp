@@ -52,6 +52,9 @@ private:
         solver.getModelPtr()->messageHandler()->setLogLevel(0);
         detail::cbc_load(program, solver);
         solver.getModelPtr()->passInEventHandler(&linear_events);
+        solver.setHintParam(OsiDoPresolveInInitial, false);  // a presolved copy has no event handler
+        solver.setHintParam(OsiDoPresolveInResolve, false);
+        solver.setHintParam(OsiDoDualInInitial, true);
         CbcModel search(solver);
         search.setLogLevel(0);
         search.passInEventHandler(&events);
@@ -67,6 +70,7 @@ private:
                                    program.objective(how.start));
         }
         search.initialSolve();
+        if (search.solver()->isProvenOptimal()) watch.note_bound(search.solver()->getObjValue());
         if (!watch.stopped()) search.branchAndBound();
         return answer_of(program, search, watch);
     }
@@ -82,14 +86,16 @@ private:
         if (!watch.stopped() && search.status() == 2)
             throw solver_error(fault::aborted, "cbc", "difficulties with a linear program");
         const double* const values = search.bestSolution();
-        double bound = search.getBestPossibleObjValue();
+        double bound = watch.bound();
         if (ended && values != nullptr) {  // nothing is better by more than what nodes were dropped for
             const double objective = program.objective({values, program.variable_count()});
             bound = objective - std::max({increment(program), search.getAllowableGap(),
                                           search.getAllowableFractionGap() * std::fabs(objective)});
+        } else if (!watch.stopped()) {
+            watch.note_bound(search.getBestPossibleObjValue());
+            bound = watch.bound();
         }
-        if (std::fabs(bound) < 1e30 && search.status() >= 0)
-            answer.bound = bound - options.tolerance * (1 + std::fabs(bound));
+        if (bound > -infinity) answer.bound = bound - options.tolerance * (1 + std::fabs(bound));
         if (values != nullptr) {
             answer.values.assign(values, values + program.variable_count());
             answer.objective = program.objective(answer.values);

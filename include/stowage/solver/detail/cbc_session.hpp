@@ -49,6 +49,13 @@ public:
             thrown_ = std::current_exception();
         }
     }
+    /// Notes a bound. Once a linear program was left, Cbc takes its node for infeasible: nothing that it says
+    /// of bounds after that is to be believed.
+    void note_bound(double bound) noexcept {
+        if (!stopped_ && std::fabs(bound) < 1e30 && bound > bound_) bound_ = bound;
+    }
+    /// The best bound noted before the run was stopped.
+    [[nodiscard]] double bound() const noexcept { return bound_; }
     [[nodiscard]] bool stopped() const noexcept { return stopped_; }
     void rethrow() const {
         if (thrown_) std::rethrow_exception(thrown_);
@@ -58,6 +65,7 @@ private:
     const options* how_;
     std::optional<std::chrono::steady_clock::time_point> deadline_;
     std::exception_ptr thrown_;
+    double bound_ = -infinity;
     bool stopped_ = false;
 };
 
@@ -67,6 +75,9 @@ public:
     explicit cbc_events(cbc_watch& watch) : watch_(&watch) {}
     [[nodiscard]] CbcEventHandler* clone() const override { return new cbc_events(*this); }
     CbcAction event(CbcEvent what) override {
+        // Sub-models of heuristics (bit 2048) have bounds of their own.
+        if (what == node && model_ != nullptr && (model_->specialOptions() & 2048) == 0)
+            watch_->note_bound(model_->getBestPossibleObjValue());
         if ((what == solution || what == heuristicSolution) && model_ != nullptr) {
             const double* const values = model_->bestSolution();
             const int count = model_->getNumCols();
