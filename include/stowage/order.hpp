@@ -17,5 +17,6 @@
 #include <stowage/order/portfolio.hpp>
 #include <stowage/order/program.hpp>
 #include <stowage/order/reversed.hpp>
+#include <stowage/order/timesteps.hpp>
 #include <stowage/order/valley_search.hpp>
 #include <stowage/order/xla_list.hpp>
