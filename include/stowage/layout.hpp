@@ -14,7 +14,6 @@
 #include <stowage/layout/fallback.hpp>
 #include <stowage/layout/first_fit.hpp>
 #include <stowage/layout/fwd.hpp>
-#include <stowage/layout/integer_program.hpp>
 #include <stowage/layout/key.hpp>
 #include <stowage/layout/llfb.hpp>
 #include <stowage/layout/of_order.hpp>

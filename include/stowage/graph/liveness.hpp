@@ -30,8 +30,9 @@ struct lifespan {
 
 /// The step of each operator under `order`, its inverse. Throws program_error if `order` is no permutation of
 /// the graph's operators. Whether it respects dependencies is verify::check_order's business. O(n).
-[[nodiscard]] inline std::vector<std::uint32_t> steps_of(const tensor_graph& graph,
-                                                         std::span<const operator_index> order) {
+template <class = void>
+[[nodiscard]] std::vector<std::uint32_t> steps_of(const tensor_graph& graph,
+                                                  std::span<const operator_index> order) {
     const std::size_t count = graph.operator_count();
     if (order.size() != count) {
         throw program_error("the order has " + std::to_string(order.size()) + " operators, the program has " +
@@ -51,8 +52,9 @@ struct lifespan {
 }
 
 /// From when to when each buffer is alive under `order`. O(accesses). Throws as steps_of does.
-[[nodiscard]] inline std::vector<lifespan> lifespans(const tensor_graph& graph,
-                                                     std::span<const operator_index> order) {
+template <class = void>
+[[nodiscard]] std::vector<lifespan> lifespans(const tensor_graph& graph,
+                                              std::span<const operator_index> order) {
     const std::vector<std::uint32_t> step = steps_of(graph, order);
     std::vector<lifespan> result(graph.buffer_count());
     for (buffer_index b = 0; b < graph.buffer_count(); ++b) {
@@ -70,8 +72,9 @@ struct lifespan {
 }
 
 /// Live bytes while each step of `order` runs, workspace included. O(accesses). Throws as steps_of does.
-[[nodiscard]] inline std::vector<std::int64_t> live_bytes(const tensor_graph& graph,
-                                                          std::span<const operator_index> order) {
+template <class = void>
+[[nodiscard]] std::vector<std::int64_t> live_bytes(const tensor_graph& graph,
+                                                   std::span<const operator_index> order) {
     const std::vector<lifespan> lives = lifespans(graph, order);
     std::vector<std::int64_t> live(order.size() + 1, 0);
     for (buffer_index b = 0; b < graph.buffer_count(); ++b) {
@@ -88,21 +91,23 @@ struct lifespan {
 
 /// The largest live bytes of a step under `order`; 0 for an empty program. O(accesses). Throws as steps_of
 /// does.
-[[nodiscard]] inline std::int64_t peak_bytes(const tensor_graph& graph,
-                                             std::span<const operator_index> order) {
+template <class = void>
+[[nodiscard]] std::int64_t peak_bytes(const tensor_graph& graph, std::span<const operator_index> order) {
     const std::vector<std::int64_t> live = live_bytes(graph, order);
     return live.empty() ? 0 : *std::max_element(live.begin(), live.end());
 }
 
 /// Program order: 0, 1, 2, ... O(n).
-[[nodiscard]] inline std::vector<operator_index> program_order(const tensor_graph& graph) {
+template <class = void>
+[[nodiscard]] std::vector<operator_index> program_order(const tensor_graph& graph) {
     std::vector<operator_index> order(graph.operator_count());
     std::iota(order.begin(), order.end(), operator_index{0});
     return order;
 }
 
 /// The sum of persistent buffers: what the program needs beside its plan. O(buffers).
-[[nodiscard]] inline std::int64_t persistent_bytes(const tensor_graph& graph) {
+template <class = void>
+[[nodiscard]] std::int64_t persistent_bytes(const tensor_graph& graph) {
     std::int64_t sum = 0;
     for (buffer_index b = 0; b < graph.buffer_count(); ++b) {
         if (is_persistent(graph.kind(b))) sum += graph.bytes(b);

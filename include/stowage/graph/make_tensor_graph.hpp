@@ -187,7 +187,8 @@ template <tensor_program Graph>
 }
 
 /// A tensor_graph is used as it is.
-[[nodiscard]] inline const tensor_graph& make_tensor_graph(const tensor_graph& graph) noexcept {
+template <class = void>
+[[nodiscard]] const tensor_graph& make_tensor_graph(const tensor_graph& graph) noexcept {
     return graph;
 }
 

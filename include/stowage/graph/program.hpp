@@ -57,6 +57,7 @@ public:
 
     /// Adds a buffer. Throws program_error, naming it, for a negative size or pin, or an alignment that is
     /// not positive.
+    template <class = void>
     buffer_id add_buffer(buffer_options options) {
         const subject self{buffers_.size(), options.name};
         if (options.bytes < 0) throw program_error("its size is negative", {}, self);
@@ -71,6 +72,7 @@ public:
 
     /// Adds an operator after all that were added before. Throws program_error, naming it, for a buffer or an
     /// earlier operator that does not exist, and for a negative workspace.
+    template <class = void>
     operator_id add_operator(operator_options options) {
         const subject self{operators_.size(), options.name};
         check(options.reads, self, "reads a buffer that does not exist");
@@ -93,33 +95,41 @@ public:
     [[nodiscard]] std::span<const operator_options> operators() const noexcept { return operators_; }
 
     /// The members below make `program` a tensor_program; each is O(1).
+    template <class = void>
     [[nodiscard]] std::span<const buffer_id> reads(const operator_options& op) const noexcept {
         return op.reads;
     }
+    template <class = void>
     [[nodiscard]] std::span<const buffer_id> writes(const operator_options& op) const noexcept {
         return op.writes;
     }
     [[nodiscard]] std::int64_t bytes(const buffer_options& buffer) const noexcept { return buffer.bytes; }
     [[nodiscard]] buffer_kind kind(const buffer_options& buffer) const noexcept { return buffer.kind; }
+    template <class = void>
     [[nodiscard]] std::string_view operator_name(const operator_options& op) const noexcept {
         return op.name;
     }
+    template <class = void>
     [[nodiscard]] std::string_view buffer_name(const buffer_options& buffer) const noexcept {
         return buffer.name;
     }
     [[nodiscard]] stowage::stage stage(const operator_options& op) const noexcept { return op.stage; }
     [[nodiscard]] std::int64_t workspace(const operator_options& op) const noexcept { return op.workspace; }
     [[nodiscard]] std::optional<double> flops(const operator_options& op) const noexcept { return op.flops; }
+    template <class = void>
     [[nodiscard]] std::optional<double> seconds(const operator_options& op) const noexcept {
         return op.seconds;
     }
     [[nodiscard]] std::uint32_t device(const operator_options& op) const noexcept { return op.device; }
+    template <class = void>
     [[nodiscard]] std::int64_t alignment(const buffer_options& buffer) const noexcept {
         return buffer.alignment;
     }
+    template <class = void>
     [[nodiscard]] std::optional<std::int64_t> pinned_offset(const buffer_options& buffer) const noexcept {
         return buffer.pinned_offset;
     }
+    template <class = void>
     [[nodiscard]] std::span<const operator_id> control_predecessors(
         const operator_options& op) const noexcept {
         return op.after;
@@ -127,6 +137,7 @@ public:
 
 private:
     static constexpr std::size_t limit = std::numeric_limits<std::uint32_t>::max() - 1;
+    template <class = void>
     void check(const std::vector<buffer_id>& named, const subject& self, const char* rule) const {
         for (const buffer_id buffer : named) {
             if (static_cast<std::size_t>(buffer) >= buffers_.size()) {

@@ -42,6 +42,7 @@ public:
 
     /// True if `u` must run before `v`; false for u == v. O(1) as bits; as labels mostly O(1), at worst O(n +
     /// m).
+    template <class = void>
     [[nodiscard]] bool reaches(operator_index u, operator_index v) {
         if (u >= v) return false;
         if (as_bits_) return bit(u, v);
@@ -53,12 +54,14 @@ public:
 
     /// Operators that must run before `v`, ascending. O(n) as bits; as labels O(those, their edges, their
     /// sorting).
+    template <class = void>
     [[nodiscard]] std::vector<operator_index> ancestors(operator_index v) {
         if (as_bits_) return bits_of(v);
         return walk(v, [this](operator_index op) { return graph_->predecessors(op); });
     }
     /// Operators that must run after `u`, ascending. O(n) as bits; as labels O(those, their edges, their
     /// sorting).
+    template <class = void>
     [[nodiscard]] std::vector<operator_index> descendants(operator_index u) {
         if (!as_bits_) return walk(u, [this](operator_index op) { return graph_->successors(op); });
         std::vector<operator_index> result;
@@ -70,6 +73,7 @@ public:
     /// True if the whole relation is kept as bits.
     [[nodiscard]] bool as_bits() const noexcept { return as_bits_; }
     /// Bytes that this object holds.
+    template <class = void>
     [[nodiscard]] std::size_t memory_bytes() const noexcept {
         std::size_t bytes = bits_.capacity() * sizeof(std::uint64_t) + row_.capacity() * sizeof(std::size_t) +
                             (level_.capacity() + height_.capacity() + seen_.capacity() + open_.capacity()) *
@@ -94,6 +98,7 @@ private:
     };
 
     /// An operator has a bit for each one with a smaller index: dependencies lead forwards only.
+    template <class = void>
     void fill_bits() {
         const std::size_t count = graph_->operator_count();
         row_.resize(count + 1, 0);
@@ -110,9 +115,11 @@ private:
             }
         }
     }
+    template <class = void>
     [[nodiscard]] bool bit(operator_index u, operator_index v) const noexcept {
         return ((bits_[row_[v] + u / 64] >> (u % 64)) & 1U) != 0;
     }
+    template <class = void>
     [[nodiscard]] std::vector<operator_index> bits_of(operator_index v) const {
         std::vector<operator_index> result;
         for (operator_index u = 0; u < v; ++u)
@@ -120,6 +127,7 @@ private:
         return result;
     }
 
+    template <class = void>
     void fill_labels() {
         const std::size_t count = graph_->operator_count();
         level_.assign(count, 0);
@@ -139,6 +147,7 @@ private:
 
     /// Walks once; the walks differ in where they start and turn first: at the oldest, at the newest,
     /// alternating.
+    template <class = void>
     void label(labelling& labels, std::size_t walk) {
         const auto count = static_cast<operator_index>(graph_->operator_count());
         labels.first.assign(count, 0);
@@ -174,6 +183,7 @@ private:
         }
     }
 
+    template <class = void>
     [[nodiscard]] bool may_reach(operator_index u, operator_index v) const noexcept {
         if (u >= v || level_[u] >= level_[v] || height_[u] <= height_[v]) return false;
         return std::all_of(labels_.begin(), labels_.end(),
@@ -181,6 +191,7 @@ private:
     }
 
     /// A search from u for v that enters only what may still reach v. Stamps in seen_ mark what was entered.
+    template <class = void>
     [[nodiscard]] bool search(operator_index u, operator_index v) {
         new_stamp();
         open_.assign(1, u);
@@ -218,6 +229,7 @@ private:
         return result;
     }
 
+    template <class = void>
     void new_stamp() {
         if (++stamp_ == no_operator) {
             std::fill(seen_.begin(), seen_.end(), no_operator);

@@ -29,7 +29,8 @@ namespace stowage {
 /// On training steps traced from PyTorch this is what the tracer recorded. Where a compiler has mixed the
 /// stages in its schedule, "after the loss" means little: let the program say. O(accesses + buffers log
 /// buffers).
-[[nodiscard]] inline std::vector<stage> inferred_stages(const tensor_graph& graph) {
+template <class = void>
+[[nodiscard]] std::vector<stage> inferred_stages(const tensor_graph& graph) {
     const auto count = static_cast<operator_index>(graph.operator_count());
     const auto buffers = static_cast<buffer_index>(graph.buffer_count());
     std::vector<stage> result(count, stage::forward);
@@ -79,7 +80,8 @@ namespace stowage {
 
 /// The stage of each operator: as the program gives it, inferred (see inferred_stages) where it is unknown.
 /// Never `unknown`. O(accesses + buffers log buffers), O(operators) where all are given.
-[[nodiscard]] inline std::vector<stage> stages_of(const tensor_graph& graph) {
+template <class = void>
+[[nodiscard]] std::vector<stage> stages_of(const tensor_graph& graph) {
     std::vector<stage> result(graph.operator_count());
     bool all_given = true;
     for (operator_index op = 0; op < graph.operator_count(); ++op) {
@@ -95,8 +97,9 @@ namespace stowage {
 
 /// The activations: buffers of the plan that are born in the forward pass and read in the backward pass,
 /// under `stages`, one an operator. Ascending. O(accesses).
-[[nodiscard]] inline std::vector<buffer_index> activations(const tensor_graph& graph,
-                                                           const std::vector<stage>& stages) {
+template <class = void>
+[[nodiscard]] std::vector<buffer_index> activations(const tensor_graph& graph,
+                                                    const std::vector<stage>& stages) {
     if (stages.size() != graph.operator_count())
         throw program_error("there is to be one stage an operator", {});
     std::vector<bool> is_needed(graph.buffer_count(), false);

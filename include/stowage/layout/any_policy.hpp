@@ -29,6 +29,7 @@ public:
           }) {}
 
     /// What the policy answers.
+    template <class = void>
     [[nodiscard]] offset_list operator()(const problem& problem, context& shared) const {
         return lay_out_(problem, shared);
     }

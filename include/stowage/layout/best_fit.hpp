@@ -31,6 +31,7 @@ struct best_fit_options {
 struct best_fit {
     best_fit_options options{};
 
+    template <class = void>
     [[nodiscard]] offset_list operator()(const problem& problem) const {
         budget unlimited({.states = std::numeric_limits<std::uint64_t>::max()});
         context free{.account = unlimited};
@@ -39,6 +40,7 @@ struct best_fit {
             throw overflow_error("best fit: an offset passes 2^63 - 1");
         return offsets;
     }
+    template <class = void>
     [[nodiscard]] offset_list operator()(const problem& problem, context& context) const {
         const detail::compact_form form(problem, context);
         const detail::sections& compact = *form;

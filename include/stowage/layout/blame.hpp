@@ -27,7 +27,8 @@ struct blame_set {
 namespace detail {
 
 /// Some of the buffers of a problem, as a problem.
-[[nodiscard]] inline problem part_of(const problem& whole, std::span<const std::size_t> buffers) {
+template <class = void>
+[[nodiscard]] problem part_of(const problem& whole, std::span<const std::size_t> buffers) {
     problem part;
     part.alignment = whole.alignment;
     part.buffers.reserve(buffers.size());
@@ -39,9 +40,9 @@ namespace detail {
 /// Buffers alive together, thinned until their rounded sizes less the largest pad just pass the capacity
 /// (where they must: nothing else would be infeasible). The larger ones stay, so that few suffice. O(n log
 /// n).
-[[nodiscard]] inline std::vector<std::size_t> thin_clique(const problem& problem,
-                                                          std::vector<std::size_t> alive, std::int64_t step,
-                                                          std::int64_t capacity) {
+template <class = void>
+[[nodiscard]] std::vector<std::size_t> thin_clique(const problem& problem, std::vector<std::size_t> alive,
+                                                   std::int64_t step, std::int64_t capacity) {
     __extension__ using wide = __int128;
     const auto pad = [&](std::size_t i) { return pad_of(problem.buffers[i].size, step); };
     const auto rounded = [&](std::size_t i) { return wide{problem.buffers[i].size} + pad(i); };
@@ -104,8 +105,9 @@ template <class Ask>
 /// minimal if every question that the filter asked was answered before the account ran out. Below the lower
 /// bound it is found in O(n log n), without search where all have one alignment and no pin. `unit_limit` is
 /// what one question of the filter may spend.
-[[nodiscard]] inline blame_set blame(const problem& problem, std::int64_t capacity, budget& account,
-                                     std::uint64_t unit_limit = 50'000) {
+template <class = void>
+[[nodiscard]] blame_set blame(const problem& problem, std::int64_t capacity, budget& account,
+                              std::uint64_t unit_limit = 50'000) {
     const arena_bound bound = lower_bound(problem);
     blame_set result;
     if (bound.bytes > capacity) {

@@ -57,7 +57,8 @@ struct section_bound {
 /// The largest, over the sections, of the rounded sizes minus the largest pad, of the items whose alignment
 /// is a multiple of `step`. Their offsets are multiples of `step`, so each but the topmost one uses its
 /// rounded size up: no layout has a smaller arena. The first section that has it. O(n log n).
-[[nodiscard]] inline section_bound stepped_bound(const sections& compact, std::int64_t step) {
+template <class = void>
+[[nodiscard]] section_bound stepped_bound(const sections& compact, std::int64_t step) {
     struct event {
         std::int32_t first;
         std::int32_t last;
@@ -106,7 +107,8 @@ struct section_bound {
 
 /// The best bound known. Alignments: their greatest common divisor and the 32 most frequent ones are tried.
 /// O(n log n).
-[[nodiscard]] inline section_bound lower_bound(const sections& compact) {
+template <class = void>
+[[nodiscard]] section_bound lower_bound(const sections& compact) {
     section_bound best{compact.max_load(), bound_reason::load, compact.peak(), 1, 0};
     std::vector<std::int64_t> alignments;
     for (const item& entry : compact.items) {
@@ -136,8 +138,9 @@ struct section_bound {
 }
 
 /// The buffers of the items that hold bytes in a section and whose alignment is a multiple of `step`. O(n).
-[[nodiscard]] inline std::vector<std::size_t> alive_in(const sections& compact, std::int32_t section,
-                                                       std::int64_t step = 1) {
+template <class = void>
+[[nodiscard]] std::vector<std::size_t> alive_in(const sections& compact, std::int32_t section,
+                                                std::int64_t step = 1) {
     std::vector<std::size_t> buffers;
     for (std::size_t i = 0; i < compact.items.size(); ++i) {
         if (compact.items[i].alignment % step != 0) continue;
@@ -151,7 +154,8 @@ struct section_bound {
 }  // namespace detail
 
 /// The load of a valid problem: O(n log n). Throws overflow_error if it passes 2^63 - 1.
-[[nodiscard]] inline load_witness load_bound(const problem& problem) {
+template <class = void>
+[[nodiscard]] load_witness load_bound(const problem& problem) {
     const detail::sections compact = detail::make_sections(problem);
     const std::int32_t peak = compact.peak();
     if (peak < 0) return {};
@@ -162,7 +166,8 @@ struct section_bound {
 /// The best lower bound known on the arena of a valid problem in one pool, with its witness: the load, the
 /// load of aligned buffers, the highest end of a pinned one. Sound with alignments of any kind, pins and
 /// gaps. O(n log n). Throws overflow_error if the load or the end of a pinned buffer passes 2^63 - 1.
-[[nodiscard]] inline arena_bound lower_bound(const problem& problem) {
+template <class = void>
+[[nodiscard]] arena_bound lower_bound(const problem& problem) {
     const detail::sections compact = detail::make_sections(problem);
     const detail::section_bound found = detail::lower_bound(compact);
     arena_bound result{found.bytes, found.reason, 0, found.step, {}};

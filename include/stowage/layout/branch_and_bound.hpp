@@ -38,6 +38,7 @@ struct branch_and_bound {
 
     [[nodiscard]] std::string name() const { return "branch and bound"; }
     /// Is there a layout of the valid `problem` within `capacity` bytes?
+    template <class = void>
     [[nodiscard]] decision decide(const problem& problem, std::int64_t capacity, budget& account) const {
         const detail::sections compact = detail::make_sections(problem);
         decision answer;
@@ -55,6 +56,7 @@ struct branch_and_bound {
 
     /// The best layout found with an arena below context.target, the optimum where the search ends; an empty
     /// list where there is none. Stops at context.lower_bound, and raises that to what is proven.
+    template <class = void>
     [[nodiscard]] offset_list operator()(const problem& problem, context& context) const {
         const detail::compact_form form(problem, context);
         const detail::sections& compact = *form;
@@ -75,12 +77,14 @@ struct branch_and_bound {
     }
 
 private:
+    template <class = void>
     [[nodiscard]] bool too_large(const problem& problem, const detail::sections& compact) const {
         std::uint64_t width = 0;
         for (const detail::item& entry : compact.items)
             width += static_cast<std::uint64_t>(entry.width());
         return problem.capacities.size() > 1 || width > options.width_limit;
     }
+    template <class = void>
     static bool advance(detail::canonical_search& search, budget& account, std::uint64_t& nodes) {
         std::uint64_t booked = search.work();
         return search.next([&] {

@@ -35,8 +35,8 @@ struct caching_usage {
 /// `options.rounding` are kept by rounding to a common multiple; gaps are held, pools not looked at. O(n log
 /// n). Throws layout_error naming the buffer if one is pinned, which this allocator cannot do; overflow_error
 /// if the segments pass 2^63 - 1.
-[[nodiscard]] inline caching_usage simulate_caching(const problem& problem,
-                                                    const caching_options& options = {}) {
+template <class = void>
+[[nodiscard]] caching_usage simulate_caching(const problem& problem, const caching_options& options = {}) {
     std::int64_t alignment = problem.alignment;
     struct event {
         std::int64_t time;
@@ -86,9 +86,9 @@ struct caching_usage {
 /// Runs the caching allocator as `order` runs: outputs and workspaces of an operator are allocated when it
 /// starts, what it used last is freed before the next one. O(accesses + n log n). Pins of the program are
 /// left aside, as PyTorch knows none.
-[[nodiscard]] inline caching_usage simulate_caching(const tensor_graph& graph,
-                                                    std::span<const operator_index> order,
-                                                    const caching_options& options = {}) {
+template <class = void>
+[[nodiscard]] caching_usage simulate_caching(const tensor_graph& graph, std::span<const operator_index> order,
+                                             const caching_options& options = {}) {
     order_layout made = layout_problem_of(graph, order);
     for (buffer& b : made.problem.buffers)
         b.offset.reset();
@@ -100,6 +100,7 @@ struct caching_usage {
 struct caching_allocator {
     caching_options options = {};  ///< figures of the allocator
     /// One offset a buffer; errors as simulate_caching.
+    template <class = void>
     [[nodiscard]] offset_list operator()(const problem& problem) const {
         return simulate_caching(problem, options).offsets;
     }

@@ -98,8 +98,9 @@ template <layout_policy Policy>
 }
 
 /// The same with the default portfolio.
-[[nodiscard]] inline capacity_answer fit(const problem& problem, std::int64_t capacity,
-                                         const search_limits& limits = {}) {
+template <class = void>
+[[nodiscard]] capacity_answer fit(const problem& problem, std::int64_t capacity,
+                                  const search_limits& limits = {}) {
     return fit(problem, capacity, default_portfolio(), limits);
 }
 

@@ -40,6 +40,7 @@ struct exact_options {
 struct exact {
     exact_options options{};
 
+    template <class = void>
     [[nodiscard]] offset_list operator()(const problem& problem, context& context) const {
         const detail::compact_form form(problem, context);
         const detail::sections& compact = *form;

@@ -19,6 +19,7 @@ concept fallback_policy = std::movable<Policy> &&
 /// Refuses everything that was not planned.
 struct refuse_unplanned {
     /// A null pointer.
+    template <class = void>
     [[nodiscard]] void* allocate(std::size_t /*bytes*/, std::size_t /*alignment*/) const noexcept {
         return nullptr;
     }
@@ -30,10 +31,12 @@ struct refuse_unplanned {
 struct forward_to {
     std::pmr::memory_resource* upstream = nullptr;  ///< who serves; null: refuse
     /// What the resource gives; throws what it throws.
+    template <class = void>
     [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment) const {
         return upstream == nullptr ? nullptr : upstream->allocate(bytes, alignment);
     }
     /// Gives it back.
+    template <class = void>
     void deallocate(void* memory, std::size_t bytes, std::size_t alignment) const {
         if (upstream != nullptr) upstream->deallocate(memory, bytes, alignment);
     }

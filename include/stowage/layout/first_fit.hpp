@@ -32,6 +32,7 @@ struct first_fit_options {
 struct first_fit {
     first_fit_options options{};
 
+    template <class = void>
     [[nodiscard]] offset_list operator()(const problem& problem) const {
         budget unlimited({.states = std::numeric_limits<std::uint64_t>::max()});
         context free{.account = unlimited};
@@ -40,6 +41,7 @@ struct first_fit {
             throw overflow_error("first fit: an offset passes 2^63 - 1");
         return offsets;
     }
+    template <class = void>
     [[nodiscard]] offset_list operator()(const problem& problem, context& context) const {
         const detail::compact_form form(problem, context);
         const detail::sections& compact = *form;

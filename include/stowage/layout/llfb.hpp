@@ -16,7 +16,11 @@ namespace stowage::layout {
 /// inside it, else the place is raised to its lower neighbour. The same as skyline by key::duration; see
 /// there for the rest.
 struct llfb {
-    [[nodiscard]] offset_list operator()(const problem& problem) const { return policy()(problem); }
+    template <class = void>
+    [[nodiscard]] offset_list operator()(const problem& problem) const {
+        return policy()(problem);
+    }
+    template <class = void>
     [[nodiscard]] offset_list operator()(const problem& problem, context& context) const {
         return policy()(problem, context);
     }
@@ -29,7 +33,11 @@ private:
 /// Form B: the buffers in the order of their lifetimes, the longest first, each in the smallest gap that
 /// takes it. The same as best_fit by placement_order::duration; see there for the rest.
 struct llfb_fit {
-    [[nodiscard]] offset_list operator()(const problem& problem) const { return policy()(problem); }
+    template <class = void>
+    [[nodiscard]] offset_list operator()(const problem& problem) const {
+        return policy()(problem);
+    }
+    template <class = void>
     [[nodiscard]] offset_list operator()(const problem& problem, context& context) const {
         return policy()(problem, context);
     }

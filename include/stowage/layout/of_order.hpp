@@ -36,19 +36,23 @@ struct order_layout {
     /// True if the item is an operator's workspace.
     [[nodiscard]] bool is_workspace(std::size_t item) const noexcept { return item >= buffer_count; }
     /// The operator whose workspace the item is; no_operator for a buffer's item.
+    template <class = void>
     [[nodiscard]] operator_index owner(std::size_t item) const noexcept {
         return is_workspace(item) ? workspace_owner[item - buffer_count] : no_operator;
     }
     /// The item of buffer `buffer` if it is part of the plan, else no_item.
+    template <class = void>
     [[nodiscard]] std::uint32_t item_of_buffer(buffer_index buffer) const noexcept {
         const layout::buffer& item = problem.buffers[buffer];
         return item.lower < item.upper ? buffer : no_item;
     }
     /// The item of the workspace of `op`, or no_item.
+    template <class = void>
     [[nodiscard]] std::uint32_t item_of_workspace(operator_index op) const noexcept {
         return workspace_item.empty() ? no_item : workspace_item[op];
     }
     /// The offset of each buffer out of a layout of `problem`; `absent` for one outside the plan. O(buffers).
+    template <class = void>
     [[nodiscard]] std::vector<std::int64_t> buffer_offsets(std::span<const std::int64_t> offsets,
                                                            std::int64_t absent = -1) const {
         std::vector<std::int64_t> result(buffer_count, absent);
@@ -59,6 +63,7 @@ struct order_layout {
     }
     /// The offset of each operator's workspace out of a layout of `problem`; `absent` where it has none;
     /// empty where no operator has one. O(operators).
+    template <class = void>
     [[nodiscard]] std::vector<std::int64_t> workspace_offsets(std::span<const std::int64_t> offsets,
                                                               std::int64_t absent = -1) const {
         std::vector<std::int64_t> result(workspace_item.size(), absent);
@@ -72,7 +77,8 @@ struct order_layout {
 namespace detail {
 
 /// Names for messages; none where the program has none and there are no workspaces.
-inline void name_items(const tensor_graph& graph, order_layout& made) {
+template <class = void>
+void name_items(const tensor_graph& graph, order_layout& made) {
     std::vector<std::string>& names = made.problem.names;
     bool named = !made.workspace_owner.empty();
     for (buffer_index b = 0; b < made.buffer_count && !named; ++b) {
@@ -94,9 +100,9 @@ inline void name_items(const tensor_graph& graph, order_layout& made) {
 /// alignment; pins are taken over. O(accesses). Throws program_error if `order` is no permutation,
 /// layout_error if `alignment` is not positive, program_error if buffers and workspaces together pass 2^32
 /// - 2.
-[[nodiscard]] inline order_layout layout_problem_of(const tensor_graph& graph,
-                                                    std::span<const operator_index> order,
-                                                    std::int64_t alignment = 1) {
+template <class = void>
+[[nodiscard]] order_layout layout_problem_of(const tensor_graph& graph, std::span<const operator_index> order,
+                                             std::int64_t alignment = 1) {
     if (alignment <= 0) {
         throw layout_error("alignment " + std::to_string(alignment) + " of the plan is not positive", {});
     }

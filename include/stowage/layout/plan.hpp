@@ -45,7 +45,8 @@ namespace detail {
 
 /// Validates a problem and gives its compact form; the load is summed once, a second time only for the
 /// error's names.
-[[nodiscard]] inline sections checked_sections(const problem& problem) {
+template <class = void>
+[[nodiscard]] sections checked_sections(const problem& problem) {
     validate_buffers(problem);
     try {
         return make_sections(problem);
@@ -86,8 +87,9 @@ template <layout_policy Policy>
 
 /// The buffers of one pool; those without a pool lie in pool 0. `index` receives their places in the whole
 /// problem.
-[[nodiscard]] inline problem buffers_of_pool(const problem& whole, std::uint32_t pool,
-                                             std::vector<std::size_t>& index) {
+template <class = void>
+[[nodiscard]] problem buffers_of_pool(const problem& whole, std::uint32_t pool,
+                                      std::vector<std::size_t>& index) {
     problem part;
     part.alignment = whole.alignment;
     index.clear();
@@ -153,7 +155,8 @@ template <layout_policy Policy>
 
 /// Lays out with the default portfolio: the best offsets that it finds within the limits, and at once when
 /// they are proven optimal. Example: `auto answer = layout::plan(problem, {.seed = 7}); answer.offsets[3];`
-[[nodiscard]] inline solution plan(const problem& problem, const search_limits& limits = {}) {
+template <class = void>
+[[nodiscard]] solution plan(const problem& problem, const search_limits& limits = {}) {
     return plan(problem, default_portfolio(), limits);
 }
 

@@ -80,7 +80,8 @@ template <layout_policy P>
 
 /// The arena of a layout: the largest offset + size over the buffers that take part, of the fullest pool.
 /// O(n).
-[[nodiscard]] inline std::int64_t arena_of(const problem& problem, std::span<const std::int64_t> offsets) {
+template <class = void>
+[[nodiscard]] std::int64_t arena_of(const problem& problem, std::span<const std::int64_t> offsets) {
     std::int64_t arena = 0;
     for (std::size_t i = 0; i < problem.buffers.size(); ++i) {
         const buffer& b = problem.buffers[i];

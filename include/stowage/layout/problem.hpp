@@ -38,6 +38,7 @@ struct buffer {
         {};  ///< spans inside its lifetime in which it holds no bytes; sorted, disjoint
     std::optional<std::uint32_t> pool = {};  ///< the pool that it must be in; none: any
     /// True if it occupies bytes at some moment.
+    template <class = void>
     [[nodiscard]] bool takes_part() const noexcept {
         if (size <= 0) return false;
         std::int64_t held_from = lower;  // gaps may cover a lifetime whole
@@ -58,6 +59,7 @@ struct problem {
     std::vector<std::int64_t> capacities = {};
 
     /// Name and index of buffer `index`, for errors.
+    template <class = void>
     [[nodiscard]] subject describe(std::size_t index) const {
         return {index, index < names.size() ? names[index] : std::string{}};
     }
@@ -97,7 +99,8 @@ template <std::ranges::input_range Range>
 /// Throws layout_error naming the buffer if a size is negative, a lifetime ends before it begins, an
 /// alignment is not positive, a pin is negative or unaligned, a gap lies outside its lifetime, or a pool does
 /// not exist; overflow_error naming two buffers if the bytes alive at one moment pass 2^63 - 1. O(n log n).
-inline void validate(const problem& problem);
+template <class = void>
+void validate(const problem& problem);
 
 }  // namespace stowage::layout
 

@@ -112,6 +112,7 @@ public:
     /// Number of slots, planned or not.
     [[nodiscard]] std::size_t slot_count() const noexcept { return slots_.size(); }
     /// True if the slot has a place.
+    template <class = void>
     [[nodiscard]] bool is_planned(std::size_t slot) const noexcept {
         return slot < slots_.size() && slots_[slot].offset >= 0;
     }
@@ -128,20 +129,24 @@ public:
     /// Slots with bytes in the order of their births; those of one moment by index.
     [[nodiscard]] std::span<const std::uint32_t> sequence() const noexcept { return sequence_; }
     /// Index and name of a slot, for errors.
+    template <class = void>
     [[nodiscard]] subject describe(std::size_t slot) const {
         return {slot, slot < names_.size() ? names_[slot] : std::string{}};
     }
 
     /// The slot of that index. This and the following throw arena_error naming what is not planned.
+    template <class = void>
     [[nodiscard]] std::size_t slot_of(std::size_t index) const {
         if (!is_planned(index)) throw arena_error("it is not part of the plan", describe(index));
         return index;
     }
     /// The slot of a buffer of the program.
+    template <class = void>
     [[nodiscard]] std::size_t slot_of(buffer_id buffer) const {
         return slot_of(static_cast<std::size_t>(buffer));
     }
     /// The slot of an operator's workspace.
+    template <class = void>
     [[nodiscard]] std::size_t slot_of(operator_id op) const {
         const auto index = static_cast<std::size_t>(op);
         if (index >= workspace_slot_.size() || workspace_slot_[index] == no_item) {
@@ -150,6 +155,7 @@ public:
         return workspace_slot_[index];
     }
     /// The slot of that name. O(log n). Also throws where several have it.
+    template <class = void>
     [[nodiscard]] std::size_t slot_of(std::string_view name) const {
         const auto found =
             std::lower_bound(by_name_.begin(), by_name_.end(), name,

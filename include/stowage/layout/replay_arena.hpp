@@ -22,12 +22,14 @@ namespace stowage::layout {
 namespace detail {
 
 /// True if the address is a multiple of `alignment` (> 0).
-[[nodiscard]] inline bool is_aligned(const void* memory, std::int64_t alignment) noexcept {
+template <class = void>
+[[nodiscard]] bool is_aligned(const void* memory, std::int64_t alignment) noexcept {
     return reinterpret_cast<std::uintptr_t>(memory) % static_cast<std::uint64_t>(alignment) == 0;
 }
 
 /// True if the address lies in the block.
-[[nodiscard]] inline bool is_inside(const std::byte* memory, std::span<const std::byte> block) noexcept {
+template <class = void>
+[[nodiscard]] bool is_inside(const std::byte* memory, std::span<const std::byte> block) noexcept {
     constexpr std::less<> before;  // a total order of pointers, whatever they point into
     return !before(memory, block.data()) && before(memory, block.data() + block.size());
 }

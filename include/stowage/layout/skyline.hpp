@@ -40,6 +40,7 @@ struct skyline_options {
 struct skyline {
     skyline_options options{};
 
+    template <class = void>
     [[nodiscard]] offset_list operator()(const problem& problem) const {
         budget unlimited({.states = std::numeric_limits<std::uint64_t>::max()});
         context free{.account = unlimited};
@@ -48,6 +49,7 @@ struct skyline {
             throw overflow_error("skyline: an offset passes 2^63 - 1");
         return offsets;
     }
+    template <class = void>
     [[nodiscard]] offset_list operator()(const problem& problem, context& context) const {
         const detail::compact_form form(problem, context);
         const detail::sections& compact = *form;
@@ -69,6 +71,7 @@ struct skyline {
         if (!engine.run(ranked, run, offsets, context.account).complete) return {};
         return detail::offsets_by_buffer(problem, compact, offsets);
     }
+    template <class = void>
     [[nodiscard]] std::string name() const {
         std::string text = "skyline by " + std::string(to_string(options.key));
         if (options.slack == slack_rule::when_needed) text += ", slack-aware";

@@ -37,6 +37,7 @@ struct skylines_options {
 struct skylines {
     skylines_options options{};
 
+    template <class = void>
     [[nodiscard]] offset_list operator()(const problem& problem, context& context) const {
         const detail::compact_form form(problem, context);
         const detail::sections& compact = *form;
@@ -76,6 +77,7 @@ private:
     };
 
     /// Runs the ranking in every form; true if there is nothing more to do.
+    template <class = void>
     [[nodiscard]] bool try_key(sweep& state, key key, double noise) const {
         const bool fits_only = state.compact.pinned || state.compact.gapped;
         for (const slack_rule slack : {slack_rule::none, slack_rule::when_needed, slack_rule::always}) {

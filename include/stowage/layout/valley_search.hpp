@@ -42,12 +42,14 @@ struct valley_search {
     [[nodiscard]] std::string name() const { return "valley search"; }
     /// Is there a layout of the valid `problem` within `capacity` bytes? Ends with `unknown` when the account
     /// does.
+    template <class = void>
     [[nodiscard]] decision decide(const problem& problem, std::int64_t capacity, budget& account,
                                   std::uint64_t seed = 1) const {
         return decide(problem, detail::make_sections(problem), capacity, account, seed);
     }
     /// The layout at the proven bound if it is found before the account runs out, else an empty list; raises
     /// the bound where it proves that there is none.
+    template <class = void>
     [[nodiscard]] offset_list operator()(const problem& problem, context& context) const {
         const detail::compact_form form(problem, context);
         const detail::sections& compact = *form;
@@ -60,6 +62,7 @@ struct valley_search {
     }
 
 private:
+    template <class = void>
     [[nodiscard]] decision decide(const problem& problem, const detail::sections& compact,
                                   std::int64_t capacity, budget& account, std::uint64_t seed) const {
         decision answer;

@@ -28,6 +28,7 @@ public:
           }) {}
 
     /// A better order than the incumbent; empty if it found none.
+    template <class = void>
     [[nodiscard]] sequence operator()(const tensor_graph& graph, context& shared) const {
         return detail::search_alone(*this, graph, shared);
     }

@@ -33,13 +33,15 @@ template <plannable Graph>
 namespace detail {
 
 /// Raises the bound of the bench by the bounds that need one pass.
-inline void raise_by_plain_bounds(workbench& bench) {
+template <class = void>
+void raise_by_plain_bounds(workbench& bench) {
     for (const bound& b : {working_set(bench.problem()), both_ends(bench.problem())})
         bench.raise(b.bytes, b.witness.rule.c_str(), b.witness.at);
 }
 
 /// Raises the bound of the bench to what is surely alive at some operator.
-inline void raise_by_surely_alive(workbench& bench) {
+template <class = void>
+void raise_by_surely_alive(workbench& bench) {
     constexpr std::uint64_t work_a_unit = 256;
     surely_alive alive(bench.problem());
     by_falling_hill(
@@ -91,10 +93,12 @@ struct bounds {
     std::uint64_t most_states = 50'000;  ///< of the budget that min cuts may take; one cut is always made
 
     /// Raises the bound in the context; always empty.
+    template <class = void>
     [[nodiscard]] sequence operator()(const tensor_graph& graph, context& shared) const {
         return detail::search_alone(*this, graph, shared);
     }
     /// As part of a portfolio.
+    template <class = void>
     void search(detail::workbench& bench) const {
         detail::raise_by_plain_bounds(bench);
         if (bench.pool().empty()) detail::offer_list_orders(bench);

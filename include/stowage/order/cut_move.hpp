@@ -17,7 +17,8 @@ namespace stowage::order {
 namespace detail {
 
 /// The orders of the bench, best first, the first found of equal ones first.
-[[nodiscard]] inline std::vector<sequence> orders_to_improve(const workbench& bench, std::size_t most) {
+template <class = void>
+[[nodiscard]] std::vector<sequence> orders_to_improve(const workbench& bench, std::size_t most) {
     std::vector<const candidate*> ranked;
     for (const candidate& found : bench.pool())
         ranked.push_back(&found);
@@ -41,10 +42,12 @@ struct cut_moves {
     std::size_t tries = 60;                                ///< moves that are tried from each
 
     /// A better order; empty if there is none.
+    template <class = void>
     [[nodiscard]] sequence operator()(const tensor_graph& graph, context& shared) const {
         return detail::search_alone(*this, graph, shared);
     }
     /// As part of a portfolio.
+    template <class = void>
     void search(detail::workbench& bench) const {
         if (bench.pool().size() < 2) detail::offer_list_orders(bench);
         detail::mixed_search search(bench);

@@ -22,7 +22,8 @@ namespace detail {
 
 /// Of each operator, the bytes that it and all paths to it make, a shared operator once a path; held at a
 /// quarter of 2^63.
-[[nodiscard]] inline std::vector<std::int64_t> subtree_weights(const order_problem& problem) {
+template <class = void>
+[[nodiscard]] std::vector<std::int64_t> subtree_weights(const order_problem& problem) {
     constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / 4;
     std::vector<std::int64_t> weight(problem.operator_count());
     for (operator_index op = 0; op < weight.size(); ++op) {
@@ -52,10 +53,12 @@ struct depth_first {
     first_subtree first = first_subtree::heaviest;   ///< which subtree comes first
 
     /// The order of a program.
+    template <class = void>
     [[nodiscard]] sequence operator()(const tensor_graph& graph) const {
         return arrange(detail::make_order_problem(graph));
     }
     /// The order of a problem; empty if `account` is exhausted first.
+    template <class = void>
     [[nodiscard]] sequence arrange(const detail::order_problem& problem, budget* account = nullptr) const {
         constexpr std::size_t steps_between_looks = 1024;
         const std::size_t count = problem.operator_count();

@@ -22,6 +22,7 @@ namespace detail {
 class eager_free_choice {
 public:
     explicit eager_free_choice(std::size_t operators) : ready_(operators) {}
+    template <class = void>
     void put(operator_index op, std::int64_t need, std::int64_t net) {
         if (!ready_.contains(op)) {
             program_order_.push_back(op);
@@ -29,6 +30,7 @@ public:
         }
         ready_.put(op, need, rank(net));
     }
+    template <class = void>
     [[nodiscard]] operator_index pick(std::int64_t live, std::int64_t peak) {
         operator_index op = ready_.best_within(peak - live);
         if (op == no_operator || ready_.score(op) == 2) {
@@ -56,10 +58,12 @@ private:
 struct eager_free {
     static constexpr std::string_view name = "eager-free";  ///< for reports
     /// The order of a program.
+    template <class = void>
     [[nodiscard]] sequence operator()(const tensor_graph& graph) const {
         return arrange(detail::make_order_problem(graph));
     }
     /// The order of a problem; empty if `account` is exhausted first.
+    template <class = void>
     [[nodiscard]] sequence arrange(const detail::order_problem& problem, budget* account = nullptr) const {
         return detail::list_order(problem, detail::eager_free_choice(problem.operator_count()), account);
     }

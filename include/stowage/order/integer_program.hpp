@@ -36,7 +36,8 @@ struct integer_program_options {
 namespace detail {
 
 /// Operators by step, ties by index.
-[[nodiscard]] inline sequence order_by_step(std::span<const std::uint32_t> step) {
+template <class = void>
+[[nodiscard]] sequence order_by_step(std::span<const std::uint32_t> step) {
     sequence order(step.size());
     std::iota(order.begin(), order.end(), operator_index{0});
     std::stable_sort(order.begin(), order.end(),
@@ -45,7 +46,8 @@ namespace detail {
 }
 
 /// True if every operator runs after its predecessors. O(n + m).
-[[nodiscard]] inline bool respects(const order_problem& problem, std::span<const operator_index> order) {
+template <class = void>
+[[nodiscard]] bool respects(const order_problem& problem, std::span<const operator_index> order) {
     std::vector<std::uint8_t> run(problem.operator_count(), 0);
     for (const operator_index op : order) {
         for (const operator_index before : problem.predecessors[op]) {
@@ -57,7 +59,8 @@ namespace detail {
 }
 
 /// The step of each operator in an order of one operator a step.
-[[nodiscard]] inline std::vector<std::uint32_t> steps_in(std::span<const operator_index> order) {
+template <class = void>
+[[nodiscard]] std::vector<std::uint32_t> steps_in(std::span<const operator_index> order) {
     std::vector<std::uint32_t> step(order.size());
     for (std::uint32_t t = 0; t < order.size(); ++t)
         step[order[t]] = t;

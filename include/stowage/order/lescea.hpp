@@ -21,6 +21,7 @@ class lescea_choice {
 public:
     explicit lescea_choice(std::size_t operators) : ready_(operators) {}
     void put(operator_index op, std::int64_t need, std::int64_t net) { ready_.put(op, need, net); }
+    template <class = void>
     [[nodiscard]] operator_index pick(std::int64_t live, std::int64_t peak) {
         operator_index op = ready_.best_within(peak - live);
         if (op == no_operator) op = ready_.least_need();
@@ -39,10 +40,12 @@ private:
 struct lescea {
     static constexpr std::string_view name = "lescea";  ///< for reports
     /// The order of a program.
+    template <class = void>
     [[nodiscard]] sequence operator()(const tensor_graph& graph) const {
         return arrange(detail::make_order_problem(graph));
     }
     /// The order of a problem; empty if `account` is exhausted first.
+    template <class = void>
     [[nodiscard]] sequence arrange(const detail::order_problem& problem, budget* account = nullptr) const {
         return detail::list_order(problem, detail::lescea_choice(problem.operator_count()), account);
     }

@@ -22,7 +22,8 @@ namespace stowage::order {
 namespace detail {
 
 /// Runs the list rules on the bench, cheapest first, until one meets the bound or a clock runs out.
-inline void offer_list_orders(workbench& bench) {
+template <class = void>
+void offer_list_orders(workbench& bench) {
     const auto rules =
         std::tuple(in_program_order{}, depth_first{}, depth_first{first_subtree::lightest}, lescea{},
                    xla_list{}, eager_free{}, reversed{lescea{}}, reversed{xla_list{}});
@@ -43,10 +44,12 @@ struct list_orders {
     static constexpr std::string_view name = "list rules";  ///< for reports
 
     /// The best of them; empty if none is better than the incumbent.
+    template <class = void>
     [[nodiscard]] sequence operator()(const tensor_graph& graph, context& shared) const {
         return detail::search_alone(*this, graph, shared);
     }
     /// As part of a portfolio.
+    template <class = void>
     void search(detail::workbench& bench) const {
         constexpr std::uint64_t states_of_first_cuts = 200;
         detail::run_policy(bench, in_program_order{}, 0);

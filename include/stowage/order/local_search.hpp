@@ -32,10 +32,12 @@ struct local_search {
     std::size_t rounds = 0;  ///< how often each start is taken up; 0: until the budget is spent
 
     /// A better order; empty if there is none.
+    template <class = void>
     [[nodiscard]] sequence operator()(const tensor_graph& graph, context& shared) const {
         return detail::search_alone(*this, graph, shared);
     }
     /// As part of a portfolio.
+    template <class = void>
     void search(detail::workbench& bench) const {
         constexpr std::array<std::int64_t, 4> thresholds = {100, 200, 30,
                                                             5};  // ten-thousandths below the peak

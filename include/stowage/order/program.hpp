@@ -16,10 +16,12 @@ namespace stowage::order {
 struct in_program_order {
     static constexpr std::string_view name = "program";  ///< for reports
     /// The order.
+    template <class = void>
     [[nodiscard]] sequence operator()(const tensor_graph& graph) const {
         return stowage::program_order(graph);
     }
     /// The order of a problem.
+    template <class = void>
     [[nodiscard]] sequence arrange(const detail::order_problem& problem, budget* = nullptr) const {
         sequence order(problem.operator_count());
         std::iota(order.begin(), order.end(), operator_index{0});

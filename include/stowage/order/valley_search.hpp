@@ -17,7 +17,8 @@ namespace stowage::order {
 namespace detail {
 
 /// Closes in on the least peak of a bench's problem, `states` a valley.
-inline void search_valleys(workbench& bench, std::uint64_t states, const valley_settings& settings) {
+template <class = void>
+void search_valleys(workbench& bench, std::uint64_t states, const valley_settings& settings) {
     valley_solver solver(bench.problem(), settings);
     search_effort effort{.account = &bench.account()};
     bracket range{bench.lower_bound(), bench.best_peak(), {}};
@@ -28,7 +29,8 @@ inline void search_valleys(workbench& bench, std::uint64_t states, const valley_
 
 /// Asks for a better order than the best one, by commits from both ends, until there is none or the question
 /// stays open.
-inline void search_by_commits(workbench& bench, std::uint64_t states, const valley_settings& settings) {
+template <class = void>
+void search_by_commits(workbench& bench, std::uint64_t states, const valley_settings& settings) {
     valley_solver solver(bench.problem(), settings);
     search_effort effort{.account = &bench.account()};
     while (!bench.finished()) {
@@ -50,10 +52,12 @@ struct valley_search {
     detail::valley_settings valleys{};  ///< rule 10
 
     /// A better order; empty if there is none.
+    template <class = void>
     [[nodiscard]] sequence operator()(const tensor_graph& graph, context& shared) const {
         return detail::search_alone(*this, graph, shared);
     }
     /// As part of a portfolio.
+    template <class = void>
     void search(detail::workbench& bench) const {
         if (bench.pool().empty()) detail::offer_list_orders(bench);
         if (!detail::affords_passes(bench.account(), bench.problem(), detail::part_stages::passes)) return;

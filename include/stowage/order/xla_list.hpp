@@ -20,9 +20,11 @@ class xla_list_choice {
 public:
     explicit xla_list_choice(const order_problem& problem)
         : problem_(&problem), ready_(problem.operator_count()) {}
+    template <class = void>
     void put(operator_index op, std::int64_t, std::int64_t net) {
         ready_.put(op, net, -static_cast<std::int64_t>(problem_->successors[op].size()));
     }
+    template <class = void>
     [[nodiscard]] operator_index pick(std::int64_t, std::int64_t) {
         const operator_index op = ready_.least_need();
         ready_.take(op);
@@ -41,10 +43,12 @@ private:
 struct xla_list {
     static constexpr std::string_view name = "xla-list";  ///< for reports
     /// The order of a program.
+    template <class = void>
     [[nodiscard]] sequence operator()(const tensor_graph& graph) const {
         return arrange(detail::make_order_problem(graph));
     }
     /// The order of a problem; empty if `account` is exhausted first.
+    template <class = void>
     [[nodiscard]] sequence arrange(const detail::order_problem& problem, budget* account = nullptr) const {
         return detail::list_order(problem, detail::xla_list_choice(problem), account);
     }

@@ -32,8 +32,8 @@ namespace stowage::roam {
 namespace detail {
 
 /// The arena that no plan of the program can undercut: the least peak, and where a pinned buffer ends.
-[[nodiscard]] inline std::int64_t arena_lower_bound(const tensor_graph& graph,
-                                                    std::int64_t peak_lower_bound) {
+template <class = void>
+[[nodiscard]] std::int64_t arena_lower_bound(const tensor_graph& graph, std::int64_t peak_lower_bound) {
     std::int64_t bound = peak_lower_bound;
     for (buffer_index b = 0; b < graph.buffer_count(); ++b) {
         const std::optional<std::int64_t> pin = graph.pinned_offset(b);
@@ -46,7 +46,8 @@ namespace detail {
 }
 
 /// A share of the wall-clock budget; limits in states stay as they are.
-[[nodiscard]] inline search_limits share_of(search_limits limits, double share) {
+template <class = void>
+[[nodiscard]] search_limits share_of(search_limits limits, double share) {
     if (limits.time) {
         limits.time = std::chrono::duration_cast<std::chrono::nanoseconds>(*limits.time * share);
     }
@@ -54,8 +55,9 @@ namespace detail {
 }
 
 /// Order and layout as one plan.
-[[nodiscard]] inline plan assemble(const tensor_graph& graph, ordered_layout found, std::int64_t arena_bound,
-                                   std::int64_t alignment) {
+template <class = void>
+[[nodiscard]] plan assemble(const tensor_graph& graph, ordered_layout found, std::int64_t arena_bound,
+                            std::int64_t alignment) {
     plan result;
     result.offsets = found.items.buffer_offsets(found.laid_out.offsets);
     result.workspace_offsets = found.items.workspace_offsets(found.laid_out.offsets);

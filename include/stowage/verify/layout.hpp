@@ -22,12 +22,14 @@ namespace stowage::verify {
 namespace detail {
 
 /// "bytes [0, 16)".
-[[nodiscard]] inline std::string bytes_text(std::int64_t first, std::int64_t last) {
+template <class = void>
+[[nodiscard]] std::string bytes_text(std::int64_t first, std::int64_t last) {
     return "bytes [" + std::to_string(first) + ", " + std::to_string(last) + ")";
 }
 
 /// True if the buffer occupies bytes at some moment; its gaps are in order.
-[[nodiscard]] inline bool holds_bytes(const layout::buffer& b) noexcept {
+template <class = void>
+[[nodiscard]] bool holds_bytes(const layout::buffer& b) noexcept {
     if (b.size <= 0) return false;
     std::int64_t covered = b.lower;  // no bytes in [lower, covered)
     for (const layout::interval& gap : b.gaps) {
@@ -38,8 +40,9 @@ namespace detail {
 }
 
 /// The rule of one placed buffer that is broken, or an empty text. Sound for any values.
-[[nodiscard]] inline std::string broken_rule(const layout::problem& problem, const layout::buffer& b,
-                                             std::int64_t offset, std::uint32_t pool) {
+template <class = void>
+[[nodiscard]] std::string broken_rule(const layout::problem& problem, const layout::buffer& b,
+                                      std::int64_t offset, std::uint32_t pool) {
     const std::string at = "offset " + std::to_string(offset);
     if (b.size < 0) return "its size is negative";
     if (b.upper < b.lower) return "its lifetime ends before it begins";
@@ -75,8 +78,9 @@ namespace detail {
 }
 
 /// Appends the rectangles in which buffer `owner` holds bytes: its lifetime without its gaps.
-inline void add_rectangles(const layout::buffer& b, std::int64_t offset, std::uint32_t pool,
-                           std::size_t owner, std::vector<rectangle>& list) {
+template <class = void>
+void add_rectangles(const layout::buffer& b, std::int64_t offset, std::uint32_t pool, std::size_t owner,
+                    std::vector<rectangle>& list) {
     std::int64_t from = b.lower;
     const auto piece = [&](std::int64_t to) {
         if (from < to && b.size > 0) list.push_back({from, to, offset, b.size, pool, owner});
@@ -94,9 +98,9 @@ inline void add_rectangles(const layout::buffer& b, std::int64_t offset, std::ui
 /// must be in, or in pool 0. An empty lifetime or a size of 0 takes part in nothing; its offset need only be
 /// no less than 0 and its pin. The verdict holds the load and the arena, of each pool too. O(n log n) for n
 /// buffers and gaps together.
-[[nodiscard]] inline verdict check_layout(const layout::problem& problem,
-                                          std::span<const std::int64_t> offsets,
-                                          std::span<const std::uint32_t> pools = {}) {
+template <class = void>
+[[nodiscard]] verdict check_layout(const layout::problem& problem, std::span<const std::int64_t> offsets,
+                                   std::span<const std::uint32_t> pools = {}) {
     const std::size_t count = problem.buffers.size();
     if (problem.alignment <= 0) return detail::refuse("the problem's alignment is not positive");
     if (offsets.size() != count) {
@@ -142,7 +146,8 @@ inline void add_rectangles(const layout::buffer& b, std::int64_t offset, std::ui
 /// Checks a layout as above, and that what the solution claims of it agrees: arena and, where there is one
 /// pool, load are the recomputed ones, the lower bound is not above the arena, and `optimal` is said only
 /// where they meet. O(n log n).
-[[nodiscard]] inline verdict check_layout(const layout::problem& problem, const layout::solution& solution) {
+template <class = void>
+[[nodiscard]] verdict check_layout(const layout::problem& problem, const layout::solution& solution) {
     verdict found = check_layout(problem, std::span<const std::int64_t>(solution.offsets));
     if (!found) return found;
     if (solution.arena != found.arena) {

@@ -27,9 +27,10 @@ struct steps_alive {
 };
 
 /// The step of each operator; a no if the order is no permutation.
-[[nodiscard]] inline std::optional<verdict> permutation(const tensor_graph& graph,
-                                                        std::span<const operator_index> order,
-                                                        std::vector<std::int64_t>& step) {
+template <class = void>
+[[nodiscard]] std::optional<verdict> permutation(const tensor_graph& graph,
+                                                 std::span<const operator_index> order,
+                                                 std::vector<std::int64_t>& step) {
     const std::size_t count = graph.operator_count();
     step.assign(count, -1);
     for (std::size_t t = 0; t < order.size(); ++t) {
@@ -52,8 +53,9 @@ struct steps_alive {
     return std::nullopt;
 }
 
-[[nodiscard]] inline verdict too_early(const tensor_graph& graph, operator_index op, operator_index before,
-                                       std::optional<buffer_index> buffer, const char* why) {
+template <class = void>
+[[nodiscard]] verdict too_early(const tensor_graph& graph, operator_index op, operator_index before,
+                                std::optional<buffer_index> buffer, const char* why) {
     const subject late = graph.describe_operator(op);
     const subject early = graph.describe_operator(before);
     std::string reason = late.text("operator") + " runs before " + early.text("operator") + ", " + why;
@@ -64,8 +66,9 @@ struct steps_alive {
 
 /// Every access against the last write before it in program order, and every write against the latest of the
 /// reads since.
-[[nodiscard]] inline std::optional<verdict> dependencies(const tensor_graph& graph,
-                                                         const std::vector<std::int64_t>& step) {
+template <class = void>
+[[nodiscard]] std::optional<verdict> dependencies(const tensor_graph& graph,
+                                                  const std::vector<std::int64_t>& step) {
     std::vector<operator_index> last_write(graph.buffer_count(), no_operator);
     std::vector<operator_index> latest_read(graph.buffer_count(), no_operator);  // since the last write
     const auto follows = [&](operator_index op, operator_index before) {
@@ -102,8 +105,9 @@ struct steps_alive {
 }
 
 /// From when to when each buffer that a plan places holds bytes, under a legal order.
-[[nodiscard]] inline std::vector<steps_alive> alive_steps(const tensor_graph& graph,
-                                                          std::span<const operator_index> order) {
+template <class = void>
+[[nodiscard]] std::vector<steps_alive> alive_steps(const tensor_graph& graph,
+                                                   std::span<const operator_index> order) {
     std::vector<steps_alive> result(graph.buffer_count());
     for (std::size_t t = 0; t < order.size(); ++t) {
         const auto now = static_cast<std::int64_t>(t);
@@ -128,8 +132,9 @@ struct steps_alive {
 }
 
 /// The most bytes alive at one step, workspace included.
-[[nodiscard]] inline std::int64_t peak_of(const tensor_graph& graph, std::span<const operator_index> order,
-                                          const std::vector<steps_alive>& alive) {
+template <class = void>
+[[nodiscard]] std::int64_t peak_of(const tensor_graph& graph, std::span<const operator_index> order,
+                                   const std::vector<steps_alive>& alive) {
     std::vector<std::int64_t> change(order.size() + 1, 0);
     for (buffer_index b = 0; b < graph.buffer_count(); ++b) {
         if (alive[b].last < alive[b].first) continue;
@@ -146,8 +151,9 @@ struct steps_alive {
 }
 
 /// A no if a claimed bound and status do not agree with the figure that they are about.
-[[nodiscard]] inline std::optional<verdict> claims(const std::string& what, std::int64_t figure,
-                                                   std::int64_t bound, bool called_optimal) {
+template <class = void>
+[[nodiscard]] std::optional<verdict> claims(const std::string& what, std::int64_t figure, std::int64_t bound,
+                                            bool called_optimal) {
     if (bound < 0) return refuse("the lower bound of the " + what + " is negative");
     if (bound > figure) {
         return refuse("the lower bound " + std::to_string(bound) + " of the " + what + " is above the " +
@@ -164,7 +170,8 @@ struct steps_alive {
 
 /// Checks that `order` is a permutation of the graph's operators and respects every dependency and control
 /// edge; the verdict's peak is the order's. O(accesses + dependencies).
-[[nodiscard]] inline verdict check_order(const tensor_graph& graph, std::span<const operator_index> order) {
+template <class = void>
+[[nodiscard]] verdict check_order(const tensor_graph& graph, std::span<const operator_index> order) {
     std::vector<std::int64_t> step;
     if (auto bad = detail::permutation(graph, order, step)) return *bad;
     if (auto bad = detail::dependencies(graph, step)) return *bad;
@@ -176,7 +183,8 @@ struct steps_alive {
 /// Checks an order as above, and that what the solution claims of it agrees: its peak is the recomputed one,
 /// the lower bound is not above it, and `optimal` is said only where they meet. Whether the bound itself
 /// holds is not checked here. O(accesses + dependencies).
-[[nodiscard]] inline verdict check_order(const tensor_graph& graph, const order::solution& solution) {
+template <class = void>
+[[nodiscard]] verdict check_order(const tensor_graph& graph, const order::solution& solution) {
     verdict found = check_order(graph, std::span<const operator_index>(solution.order));
     if (!found) return found;
     if (solution.peak != found.peak)

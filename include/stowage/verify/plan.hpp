@@ -23,18 +23,21 @@ namespace stowage::verify {
 namespace detail {
 
 /// A rectangle's owner: buffers under their index, workspaces behind them.
-[[nodiscard]] inline bool is_workspace(const tensor_graph& graph, std::size_t owner) noexcept {
+template <class = void>
+[[nodiscard]] bool is_workspace(const tensor_graph& graph, std::size_t owner) noexcept {
     return owner >= graph.buffer_count();
 }
 
-[[nodiscard]] inline std::string owner_text(const tensor_graph& graph, std::size_t owner) {
+template <class = void>
+[[nodiscard]] std::string owner_text(const tensor_graph& graph, std::size_t owner) {
     if (!is_workspace(graph, owner)) return graph.describe_buffer(owner).text("buffer");
     return "the workspace of " + graph.describe_operator(owner - graph.buffer_count()).text("operator");
 }
 
 /// A no about one or two owners of bytes.
-[[nodiscard]] inline verdict refuse_owners(const tensor_graph& graph, std::string reason,
-                                           std::initializer_list<std::size_t> owners) {
+template <class = void>
+[[nodiscard]] verdict refuse_owners(const tensor_graph& graph, std::string reason,
+                                    std::initializer_list<std::size_t> owners) {
     verdict bad = refuse(std::move(reason));
     for (const std::size_t owner : owners) {
         if (is_workspace(graph, owner)) {
@@ -47,9 +50,10 @@ namespace detail {
 }
 
 /// Checks the place of one owner; appends its rectangle.
-[[nodiscard]] inline std::optional<verdict> place(const tensor_graph& graph, std::size_t owner,
-                                                  rectangle where, std::int64_t plan_alignment,
-                                                  std::int64_t own_alignment, std::vector<rectangle>& list) {
+template <class = void>
+[[nodiscard]] std::optional<verdict> place(const tensor_graph& graph, std::size_t owner, rectangle where,
+                                           std::int64_t plan_alignment, std::int64_t own_alignment,
+                                           std::vector<rectangle>& list) {
     const auto no = [&](const std::string& rule) {
         return refuse_owners(graph, owner_text(graph, owner) + ": " + rule, {owner});
     };
@@ -71,8 +75,9 @@ namespace detail {
 }
 
 /// Every buffer and workspace at its place; appends their rectangles.
-[[nodiscard]] inline std::optional<verdict> places(const tensor_graph& graph, const plan& plan,
-                                                   std::vector<rectangle>& list) {
+template <class = void>
+[[nodiscard]] std::optional<verdict> places(const tensor_graph& graph, const plan& plan,
+                                            std::vector<rectangle>& list) {
     const std::vector<steps_alive> alive = alive_steps(graph, plan.order);
     for (buffer_index b = 0; b < graph.buffer_count(); ++b) {
         const std::int64_t offset = plan.offsets[b];
@@ -106,7 +111,8 @@ namespace detail {
 }
 
 /// Shapes and the figures that need neither order nor layout.
-[[nodiscard]] inline std::optional<verdict> plan_frame(const tensor_graph& graph, const plan& plan) {
+template <class = void>
+[[nodiscard]] std::optional<verdict> plan_frame(const tensor_graph& graph, const plan& plan) {
     if (plan.fingerprint != graph.fingerprint()) return refuse("the plan was made for another program");
     if (plan.alignment <= 0) return refuse("the plan's alignment is not positive");
     if (plan.offsets.size() != graph.buffer_count()) {
@@ -139,7 +145,8 @@ namespace detail {
 /// pins, that no two that are alive together share a byte, peak, arena, persistent bytes, that no bound is
 /// above its figure, and that `optimal` is said only where the arena meets its bound. Whether the bounds hold
 /// is the business of a proof. O(accesses + dependencies + n log n).
-[[nodiscard]] inline verdict check_plan(const tensor_graph& graph, const plan& plan) {
+template <class = void>
+[[nodiscard]] verdict check_plan(const tensor_graph& graph, const plan& plan) {
     if (auto bad = detail::plan_frame(graph, plan)) return *bad;
     verdict found = check_order(graph, std::span<const operator_index>(plan.order));
     if (!found) return found;

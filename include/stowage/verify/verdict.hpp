@@ -28,8 +28,9 @@ struct verdict {
 namespace detail {
 
 /// A no. Figures that were recomputed before stay at 0.
-[[nodiscard]] inline verdict refuse(std::string reason, std::vector<subject> operators = {},
-                                    std::vector<subject> buffers = {}) {
+template <class = void>
+[[nodiscard]] verdict refuse(std::string reason, std::vector<subject> operators = {},
+                             std::vector<subject> buffers = {}) {
     return {.ok = false,
             .reason = std::move(reason),
             .operators = std::move(operators),
@@ -37,7 +38,8 @@ namespace detail {
 }
 
 /// "says 5, it is 7": a claimed figure that differs from the recomputed one.
-[[nodiscard]] inline std::string differs(const std::string& what, std::int64_t claimed, std::int64_t found) {
+template <class = void>
+[[nodiscard]] std::string differs(const std::string& what, std::int64_t claimed, std::int64_t found) {
     return what + " is said to be " + std::to_string(claimed) + ", it is " + std::to_string(found);
 }
 

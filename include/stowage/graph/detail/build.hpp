@@ -45,7 +45,8 @@ void push_sparse(std::vector<T>& values, std::size_t position, T value, T standa
     values.push_back(value);
 }
 
-class graph_builder {
+template <class = void>
+class basic_graph_builder {
 public:
     /// `is_new` is false where the graph has named this buffer before.
     void add_buffer(const buffer_facts& facts, bool is_new = true) {
@@ -322,5 +323,6 @@ private:
     bool open_ = false;
     bool writing_ = false;
 };
+using graph_builder = basic_graph_builder<>;
 
 }  // namespace stowage::detail

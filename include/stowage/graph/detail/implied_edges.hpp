@@ -12,9 +12,10 @@ namespace stowage::detail {
 /// Finds, for a new operator, those of its predecessors that another of its predecessors already comes after.
 /// The walk of one row is cut off after a number of steps that is linear in the row, so that all rows
 /// together take linear time; what is not found in time stays, and does no harm.
-class implied_edges {
+template <class = void>
+class basic_implied_edges {
 public:
-    explicit implied_edges(std::size_t operators) : seen_(operators, none) {}
+    explicit basic_implied_edges(std::size_t operators) : seen_(operators, none) {}
 
     /// Removes implied entries from the last row, values[begin...], ascending and distinct, of operator `op`;
     /// row(p) gives the predecessors of an earlier operator.
@@ -52,5 +53,6 @@ private:
     std::vector<std::uint32_t> seen_;  // seen_[p] == op: p is known to come before op
     std::vector<std::uint32_t> open_;
 };
+using implied_edges = basic_implied_edges<>;
 
 }  // namespace stowage::detail

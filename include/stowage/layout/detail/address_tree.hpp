@@ -19,7 +19,8 @@
 namespace stowage::layout::detail {
 
 /// A set of addresses: disjoint ranges in ascending order that do not touch.
-class address_set {
+template <class = void>
+class basic_address_set {
 public:
     struct run {
         std::int64_t lower;
@@ -49,12 +50,14 @@ public:
 private:
     std::vector<run> runs_;
 };
+using address_set = basic_address_set<>;
 
 /// O(k) memory for k sections, plus at most O(log k) a placed range (far less where ranges join). Time of a
 /// question: O(r log k) for the r runs of addresses that it passes. One thread at a time.
-class address_tree {
+template <class = void>
+class basic_address_tree {
 public:
-    explicit address_tree(std::int32_t sections)
+    explicit basic_address_tree(std::int32_t sections)
         : leaves_(std::bit_ceil(static_cast<std::size_t>(std::max(sections, 1)))), inside_(2 * leaves_),
           covering_(leaves_) {}
 
@@ -207,5 +210,6 @@ private:
     std::vector<cursor> cursors_;
     std::uint64_t steps_ = 0;
 };
+using address_tree = basic_address_tree<>;
 
 }  // namespace stowage::layout::detail

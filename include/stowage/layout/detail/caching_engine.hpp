@@ -35,7 +35,8 @@ namespace detail {
 
 /// The allocator's state. Allocates memory only when it holds more blocks than ever before, and then before
 /// it changes anything; giving back cannot fail.
-class caching_engine {
+template <class = void>
+class basic_caching_engine {
 public:
     /// Position of a block in use; valid until it is released.
     using block_id = std::uint32_t;
@@ -44,8 +45,8 @@ public:
 
     /// Addresses are multiples of `alignment` beside options.rounding and end at or below `capacity`. Throws
     /// layout_error if an option breaks its rule.
-    explicit caching_engine(const caching_options& options, std::int64_t alignment = 1,
-                            std::int64_t capacity = std::numeric_limits<std::int64_t>::max())
+    explicit basic_caching_engine(const caching_options& options, std::int64_t alignment = 1,
+                                  std::int64_t capacity = std::numeric_limits<std::int64_t>::max())
         : options_(options), capacity_(capacity) {
         if (options.rounding <= 0 || options.small_request <= 0 || options.segment_rounding <= 0 ||
             options.small_segment < options.small_request || options.large_request <= 0 ||
@@ -211,6 +212,7 @@ private:
     free_list small_;
     free_list large_;
 };
+using caching_engine = basic_caching_engine<>;
 
 }  // namespace detail
 

@@ -39,10 +39,11 @@ namespace detail {
 
 /// The search; explicit stack. Memory O(sum of widths + n^2 in the worst case for the candidates on the
 /// stack).
-class canonical_search {
+template <class = void>
+class basic_canonical_search {
 public:
     /// `compact` must outlive this.
-    explicit canonical_search(const sections& compact) : compact_(compact) {
+    explicit basic_canonical_search(const sections& compact) : compact_(compact) {
         const std::size_t n = compact.items.size();
         members_.resize(static_cast<std::size_t>(compact.count()));
         for (std::size_t i = 0; i < n; ++i) {
@@ -321,6 +322,7 @@ private:
     bool dead_ = false;
     bool stopped_ = false;
 };
+using canonical_search = basic_canonical_search<>;
 
 }  // namespace detail
 

@@ -10,9 +10,10 @@
 namespace stowage::layout::detail {
 
 /// Borrows the context's compact form if it is this problem's, else makes one. O(1) or O(n log n).
-class compact_form {
+template <class = void>
+class basic_compact_form {
 public:
-    compact_form(const problem& problem, const context& context) {
+    basic_compact_form(const problem& problem, const context& context) {
         if (context.compact != nullptr && context.compact_of == &problem) {
             borrowed_ = context.compact;
         } else {
@@ -25,5 +26,6 @@ private:
     std::optional<sections> own_;
     const sections* borrowed_ = nullptr;
 };
+using compact_form = basic_compact_form<>;
 
 }  // namespace stowage::layout::detail

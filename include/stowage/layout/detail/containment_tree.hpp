@@ -16,7 +16,8 @@
 
 namespace stowage::layout::detail {
 
-class containment_tree {
+template <class = void>
+class basic_containment_tree {
 public:
     /// Takes ranges by place: their last sections and their ranks (0 is the best). O(n).
     void assign(std::span<const std::int32_t> last, std::span<const std::int32_t> rank) {
@@ -145,5 +146,6 @@ private:
     std::vector<node> nodes_;
     std::array<std::size_t, 128> stack_{};  // at most one waiting node a level
 };
+using containment_tree = basic_containment_tree<>;
 
 }  // namespace stowage::layout::detail

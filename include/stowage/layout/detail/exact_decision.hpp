@@ -16,8 +16,9 @@ namespace stowage::layout::detail {
 
 /// Is there a layout of the valid `problem` (one pool) within `capacity`? `unknown` when the account runs
 /// out.
-[[nodiscard]] inline decision decide_exactly(const problem& problem, std::int64_t capacity, budget& account,
-                                             std::uint64_t seed = 1) {
+template <class = void>
+[[nodiscard]] decision decide_exactly(const problem& problem, std::int64_t capacity, budget& account,
+                                      std::uint64_t seed = 1) {
     if (is_strip(problem, make_sections(problem)))
         return valley_search{}.decide(problem, capacity, account, seed);
     return branch_and_bound{}.decide(problem, capacity, account);

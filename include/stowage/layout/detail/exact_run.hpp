@@ -25,9 +25,10 @@
 namespace stowage::layout::detail {
 
 /// Valley search and section growing on one question: "within this capacity?".
-class capacity_question {
+template <class = void>
+class basic_capacity_question {
 public:
-    capacity_question(const sections& compact, std::int64_t capacity, std::uint64_t seed)
+    basic_capacity_question(const sections& compact, std::int64_t capacity, std::uint64_t seed)
         : bytes_(capacity), whole_(make_strip(compact, capacity)), durations_(durations_of(compact)),
           seed_(seed) {}
     [[nodiscard]] std::int64_t bytes() const noexcept { return bytes_; }
@@ -55,6 +56,7 @@ private:
     std::unique_ptr<section_grower> grower_;
     std::vector<std::int64_t> offsets_;
 };
+using capacity_question = basic_capacity_question<>;
 
 /// What the race may do; see layout::exact_options.
 struct exact_settings {
@@ -66,10 +68,11 @@ struct exact_settings {
 };
 
 /// One race for the best layout of a problem without pins and gaps.
-class exact_run {
+template <class = void>
+class basic_exact_run {
 public:
-    exact_run(const problem& problem, const sections& compact, context& context,
-              const exact_settings& settings)
+    basic_exact_run(const problem& problem, const sections& compact, context& context,
+                    const exact_settings& settings)
         : problem_(problem), compact_(compact), context_(context), settings_(settings), base_(compact),
           learnt_(base_, context.seed, 100, 0.2), noisy_(base_, context.seed), best_(context.target),
           first_bound_(context.lower_bound) {}
@@ -211,5 +214,6 @@ private:
     double share_ = 0.5;
     int patience_ = 0;
 };
+using exact_run = basic_exact_run<>;
 
 }  // namespace stowage::layout::detail

@@ -12,10 +12,11 @@
 namespace stowage::layout::detail {
 
 /// A set of byte strings with a bound on its memory; once full it keeps what it has. Not thread-safe.
-class failure_memo {
+template <class = void>
+class basic_failure_memo {
 public:
     /// Holds keys of up to `byte_limit` bytes in all.
-    explicit failure_memo(std::size_t byte_limit) : byte_limit_(byte_limit) {}
+    explicit basic_failure_memo(std::size_t byte_limit) : byte_limit_(byte_limit) {}
     /// True if this key was added; `hash` must be a function of the key. O(length).
     [[nodiscard]] bool contains(std::uint64_t hash, std::span<const std::uint8_t> key) const {
         if (slots_.empty()) return false;
@@ -83,5 +84,6 @@ private:
     std::size_t count_ = 0;
     std::size_t byte_limit_;
 };
+using failure_memo = basic_failure_memo<>;
 
 }  // namespace stowage::layout::detail

@@ -28,8 +28,9 @@ enum class fit : std::uint8_t {
 };
 
 /// The items in an order of placement. O(n log n).
-[[nodiscard]] inline std::vector<std::uint32_t> ordered_by(const problem& problem, const sections& compact,
-                                                           placement_order order) {
+template <class = void>
+[[nodiscard]] std::vector<std::uint32_t> ordered_by(const problem& problem, const sections& compact,
+                                                    placement_order order) {
     switch (order) {
         case placement_order::birth: break;
         case placement_order::duration: return ranked_by(compact, key::duration);
@@ -74,9 +75,10 @@ enum class fit : std::uint8_t {
 /// if the account is exhausted, the limit reached or 2^63 - 1 passed. Spends about a unit a microsecond. O(n
 /// r log k) for questions that pass r runs of addresses. Throws layout_error if two pins are in conflict,
 /// overflow_error if a pin ends past 2^63 - 1.
-[[nodiscard]] inline std::vector<std::int64_t> place_in_order(const problem& problem, const sections& compact,
-                                                              std::span<const std::uint32_t> order, fit fit,
-                                                              std::int64_t limit, budget& account) {
+template <class = void>
+[[nodiscard]] std::vector<std::int64_t> place_in_order(const problem& problem, const sections& compact,
+                                                       std::span<const std::uint32_t> order, fit fit,
+                                                       std::int64_t limit, budget& account) {
     address_tree used(compact.count());
     std::vector<std::int64_t> offsets(compact.items.size(), -1);
     for (std::size_t i = 0; compact.pinned && i < compact.items.size(); ++i) {
@@ -106,8 +108,9 @@ enum class fit : std::uint8_t {
 /// First fit by birth where nothing is pinned and no lifetime has a gap: a sweep over time with the free gaps
 /// in the order of their addresses, so that each buffer costs about O(log n + g / 64) for g gaps. The same
 /// answer as place_in_order.
-[[nodiscard]] inline std::vector<std::int64_t> place_by_birth(const problem& problem, const sections& compact,
-                                                              std::int64_t limit, budget& account) {
+template <class = void>
+[[nodiscard]] std::vector<std::int64_t> place_by_birth(const problem& problem, const sections& compact,
+                                                       std::int64_t limit, budget& account) {
     time_spans spans;
     for (const item& entry : compact.items) {
         spans.lower.push_back(problem.buffers[entry.buffer].lower);
@@ -132,9 +135,9 @@ enum class fit : std::uint8_t {
 }
 
 /// place_in_order for a policy: offsets by buffer, within what the context allows.
-[[nodiscard]] inline offset_list fit_offsets(const problem& problem, const sections& compact,
-                                             std::span<const std::uint32_t> order, fit fit,
-                                             context& context) {
+template <class = void>
+[[nodiscard]] offset_list fit_offsets(const problem& problem, const sections& compact,
+                                      std::span<const std::uint32_t> order, fit fit, context& context) {
     const auto offsets = place_in_order(problem, compact, order, fit, context.target, context.account);
     if (offsets.size() != compact.items.size()) return {};
     return offsets_by_buffer(problem, compact, offsets);

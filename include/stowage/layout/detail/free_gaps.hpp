@@ -13,9 +13,10 @@ namespace stowage::layout::detail {
 
 /// Starts with all of [0, 2^63 - 1) free. The gaps are kept in chunks of at most 128, each with the length of
 /// its longest gap: a call costs O(128 + g / 64) for g gaps. One thread at a time.
-class free_gaps {
+template <class = void>
+class basic_free_gaps {
 public:
-    free_gaps() { give(0, std::numeric_limits<std::int64_t>::max()); }
+    basic_free_gaps() { give(0, std::numeric_limits<std::int64_t>::max()); }
 
     /// Takes the lowest free [offset, offset + size) with `offset` a multiple of `alignment`; its offset, or
     /// -1 if there is none below 2^63 - 1. size > 0.
@@ -129,5 +130,6 @@ private:
 
     std::vector<chunk> chunks_;
 };
+using free_gaps = basic_free_gaps<>;
 
 }  // namespace stowage::layout::detail

@@ -33,10 +33,12 @@ struct key_search_base {
 
 /// Conflict-driven keys: a run stops at the first raise that wastes more than a section's slack; the keys of
 /// all buffers still to come over that section grow, so that they are placed earlier in the next run.
-class learnt_keys {
+template <class = void>
+class basic_learnt_keys {
 public:
     /// `seed` is that of all random choices.
-    learnt_keys(key_search_base& base, std::uint64_t seed, std::uint32_t runs_an_episode, double strength)
+    basic_learnt_keys(key_search_base& base, std::uint64_t seed, std::uint32_t runs_an_episode,
+                      double strength)
         : base_(base), random_(seed), runs_an_episode_(runs_an_episode), strength_(strength) {}
     /// Runs until a layout of at most `target` bytes is in base.offsets (true) or the account runs out
     /// (false).
@@ -49,7 +51,7 @@ public:
                 ++episode_;
             }
             rank(values_, base_.ranked);
-            account.spend(base_.ranked.size() / 16);
+            account.spend(1 + base_.ranked.size() / 16);
             const skyline_run options{
                 .slack = episode / order_.size() % 2 == 0 ? slack_rule::always : slack_rule::when_needed,
                 .limit = target == std::numeric_limits<std::int64_t>::max() ? target : target + 1,
@@ -104,11 +106,13 @@ private:
     std::size_t episode_ = 0;
     std::uint32_t run_ = 0;
 };
+using learnt_keys = basic_learnt_keys<>;
 
 /// Perturbed keys: every key with noise, in every form of the skyline.
-class noisy_keys {
+template <class = void>
+class basic_noisy_keys {
 public:
-    noisy_keys(key_search_base& base, std::uint64_t seed) : base_(base), random_(seed) {}
+    basic_noisy_keys(key_search_base& base, std::uint64_t seed) : base_(base), random_(seed) {}
     /// Runs until a layout of an arena below `limit` is in base.offsets (its arena) or the account runs out
     /// (-1). The slack is counted to `target`.
     std::int64_t run(std::int64_t target, std::int64_t limit, budget& account) {
@@ -124,8 +128,8 @@ public:
                     (led_by_load(key) ? value.second : value.first) *= noise_factor(random_, noise);
                 }
                 rank(values, ranked_);
-                account.spend(ranked_.size() / 16);
             }
+            account.spend(1 + ranked_.size() / 32);
             const skyline_run options{.slack = form == 0   ? slack_rule::none
                                                : form == 1 ? slack_rule::when_needed
                                                            : slack_rule::always,
@@ -143,5 +147,6 @@ private:
     std::vector<std::uint32_t> ranked_;
     std::size_t runs_ = 0;
 };
+using noisy_keys = basic_noisy_keys<>;
 
 }  // namespace stowage::layout::detail

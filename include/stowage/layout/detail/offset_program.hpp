@@ -32,8 +32,8 @@ struct item_pair {
 
 /// All pairs of items that meet, ascending; nothing if there are more than `most`. O(n log n + pairs log
 /// pairs).
-[[nodiscard]] inline std::optional<std::vector<item_pair>> meeting_pairs(const sections& compact,
-                                                                         std::size_t most) {
+template <class = void>
+[[nodiscard]] std::optional<std::vector<item_pair>> meeting_pairs(const sections& compact, std::size_t most) {
     struct piece {
         section_range range;
         std::uint32_t item;
@@ -99,11 +99,12 @@ template <class Key>
 }
 
 /// The integer program of one problem in one pool, for arenas from `least` to `most` bytes.
-class offset_program {
+template <class = void>
+class basic_offset_program {
 public:
     /// Items, the pairs of them that meet, and the arenas worth having. The compact form must outlive it.
-    offset_program(const sections& compact, std::vector<item_pair> pairs, std::int64_t least,
-                   std::int64_t most)
+    basic_offset_program(const sections& compact, std::vector<item_pair> pairs, std::int64_t least,
+                         std::int64_t most)
         : compact_(&compact), pairs_(std::move(pairs)) {
         choose_units();
         most_ = most / arena_unit_;
@@ -219,5 +220,6 @@ private:
     std::vector<std::int64_t> step_;  // of each item: its offset is a multiple of this many units
     solver::model program_;
 };
+using offset_program = basic_offset_program<>;
 
 }  // namespace stowage::layout::detail

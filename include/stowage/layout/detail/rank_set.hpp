@@ -12,11 +12,12 @@
 namespace stowage::layout::detail {
 
 /// A subset of 0 .. count - 1.
-class rank_set {
+template <class = void>
+class basic_rank_set {
 public:
-    rank_set() = default;
+    basic_rank_set() = default;
     /// An empty set that may hold numbers below `count`.
-    explicit rank_set(std::size_t count) {
+    explicit basic_rank_set(std::size_t count) {
         do {
             count = (count + 63) / 64;
             levels_.emplace_back(count, 0);
@@ -78,5 +79,6 @@ public:
 private:
     std::vector<std::vector<std::uint64_t>> levels_;  // 0: the members
 };
+using rank_set = basic_rank_set<>;
 
 }  // namespace stowage::layout::detail

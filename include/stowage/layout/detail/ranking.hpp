@@ -30,8 +30,9 @@ struct key_value {
 
 /// The values of `key`, one an item; `loads` is largest_loads(compact), looked at only if led_by_load(key).
 /// O(n).
-[[nodiscard]] inline std::vector<key_value> key_values(const sections& compact,
-                                                       std::span<const std::int64_t> loads, key key) {
+template <class = void>
+[[nodiscard]] std::vector<key_value> key_values(const sections& compact, std::span<const std::int64_t> loads,
+                                                key key) {
     std::vector<key_value> values(compact.items.size());
     for (std::size_t i = 0; i < values.size(); ++i) {
         const auto size = static_cast<double>(compact.items[i].size);
@@ -54,15 +55,16 @@ struct key_value {
 }
 
 /// Multiplies each value by exp(strength × N), N standard normal. O(n).
-inline void perturb(std::span<key_value> values, key key, double strength,
-                    stowage::detail::splitmix64& random) {
+template <class = void>
+void perturb(std::span<key_value> values, key key, double strength, stowage::detail::splitmix64& random) {
     for (key_value& value : values) {
         (led_by_load(key) ? value.second : value.first) *= std::exp(strength * random.normal());
     }
 }
 
 /// The items in the order of their values, the best first, ties by index. O(n log n).
-inline void rank(std::span<const key_value> values, std::vector<std::uint32_t>& ranked) {
+template <class = void>
+void rank(std::span<const key_value> values, std::vector<std::uint32_t>& ranked) {
     ranked.resize(values.size());
     std::iota(ranked.begin(), ranked.end(), 0U);
     std::sort(ranked.begin(), ranked.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -76,7 +78,8 @@ inline void rank(std::span<const key_value> values, std::vector<std::uint32_t>& 
 }
 
 /// The items in the order of `key`. O(n log n).
-[[nodiscard]] inline std::vector<std::uint32_t> ranked_by(const sections& compact, key key) {
+template <class = void>
+[[nodiscard]] std::vector<std::uint32_t> ranked_by(const sections& compact, key key) {
     const std::vector<std::int64_t> loads =
         led_by_load(key) ? largest_loads(compact) : std::vector<std::int64_t>{};
     std::vector<std::uint32_t> ranked;

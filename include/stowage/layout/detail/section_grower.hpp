@@ -25,10 +25,11 @@
 namespace stowage::layout::detail {
 
 /// Attempts at one capacity; call run() as often as wanted, it goes on where it was.
-class section_grower {
+template <class = void>
+class basic_section_grower {
 public:
     /// `whole` must outlive this; `durations` are those of its blocks.
-    section_grower(const strip& whole, std::vector<std::int64_t> durations, std::uint64_t seed)
+    basic_section_grower(const strip& whole, std::vector<std::int64_t> durations, std::uint64_t seed)
         : whole_(whole), durations_(std::move(durations)), random_(seed) {
         std::vector<std::int64_t> loads(static_cast<std::size_t>(whole.sections), 0);
         for (const block& b : whole.blocks) {
@@ -162,5 +163,6 @@ private:
     std::uint64_t used_ = 0;
     std::uint64_t run_ = 0;
 };
+using section_grower = basic_section_grower<>;
 
 }  // namespace stowage::layout::detail

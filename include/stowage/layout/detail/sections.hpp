@@ -59,16 +59,19 @@ struct sections {
     /// True if nothing but ranges, sizes and one common alignment matters.
     [[nodiscard]] bool plain() const noexcept { return !pinned && !gapped && !mixed_alignment; }
     /// The section with the largest load (the first of several); -1 if nothing takes part.
+    template <class = void>
     [[nodiscard]] std::int32_t peak() const noexcept {
         return load.empty()
                    ? -1
                    : static_cast<std::int32_t>(std::max_element(load.begin(), load.end()) - load.begin());
     }
     /// The largest load.
+    template <class = void>
     [[nodiscard]] std::int64_t max_load() const noexcept {
         return load.empty() ? 0 : load[static_cast<std::size_t>(peak())];
     }
     /// The ranges in which item `index` holds bytes.
+    template <class = void>
     [[nodiscard]] std::span<const section_range> pieces_of(std::size_t index) const noexcept {
         if (!gapped) return {&items[index].range, 1};
         return std::span(pieces).subspan(piece_of[index], piece_of[index + 1] - piece_of[index]);
@@ -76,19 +79,22 @@ struct sections {
 };
 
 /// Least common multiple, held at 2^63 - 1: past it 0 is the only multiple at which a buffer can lie.
-[[nodiscard]] inline std::int64_t common_alignment(std::int64_t a, std::int64_t b) noexcept {
+template <class = void>
+[[nodiscard]] std::int64_t common_alignment(std::int64_t a, std::int64_t b) noexcept {
     return stowage::detail::saturating_multiply(a / std::gcd(a, b), b);
 }
 
 /// upper - lower (upper >= lower), held at 2^63 - 1.
-[[nodiscard]] inline std::int64_t span_of_time(std::int64_t lower, std::int64_t upper) noexcept {
+template <class = void>
+[[nodiscard]] std::int64_t span_of_time(std::int64_t lower, std::int64_t upper) noexcept {
     std::int64_t result = 0;
     if (__builtin_sub_overflow(upper, lower, &result)) return std::numeric_limits<std::int64_t>::max();
     return result;
 }
 
 /// The spans of time in which `b` (which takes part) holds bytes, in order; those that touch are joined.
-inline void spans_of(const buffer& b, std::vector<interval>& spans) {
+template <class = void>
+void spans_of(const buffer& b, std::vector<interval>& spans) {
     spans.clear();
     std::int64_t from = b.lower;
     for (const interval& gap : b.gaps) {
@@ -101,7 +107,8 @@ inline void spans_of(const buffer& b, std::vector<interval>& spans) {
 
 /// The indices of `times` in ascending order of time, ties by index. O(n + t) for times in a range of t <= 4
 /// n, else O(n log n).
-[[nodiscard]] inline std::vector<std::uint32_t> sorted_by_time(std::span<const std::int64_t> times) {
+template <class = void>
+[[nodiscard]] std::vector<std::uint32_t> sorted_by_time(std::span<const std::int64_t> times) {
     std::vector<std::uint32_t> sorted(times.size());
     if (times.empty()) return sorted;
     const auto [least, greatest] = std::minmax_element(times.begin(), times.end());
@@ -133,9 +140,10 @@ struct time_spans {
 
 /// Finds the ranges of sections of spans of time, and the loads and times of the sections. O(m log m) for m
 /// spans; throws overflow_error if a load passes 2^63 - 1.
-[[nodiscard]] inline std::vector<section_range> cut_into_sections(const time_spans& spans,
-                                                                  std::vector<std::int64_t>& load,
-                                                                  std::vector<std::int64_t>& time) {
+template <class = void>
+[[nodiscard]] std::vector<section_range> cut_into_sections(const time_spans& spans,
+                                                           std::vector<std::int64_t>& load,
+                                                           std::vector<std::int64_t>& time) {
     const std::vector<std::uint32_t> births = sorted_by_time(spans.lower);
     const std::vector<std::uint32_t> deaths = sorted_by_time(spans.upper);
     std::vector<section_range> ranges(births.size());
@@ -173,7 +181,8 @@ struct time_spans {
 /// The compact form of a valid problem (see layout::validate). Pools are not looked at. O(n log n) time for n
 /// buffers and gaps together, O(n) memory. Throws overflow_error if the bytes alive at one moment pass 2^63
 /// - 1.
-[[nodiscard]] inline sections make_sections(const problem& problem) {
+template <class = void>
+[[nodiscard]] sections make_sections(const problem& problem) {
     sections result;
     result.buffers = problem.buffers.size();
     if (problem.buffers.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()) / 2) {
@@ -232,7 +241,8 @@ struct time_spans {
 }
 
 /// Per item the largest load in its range of sections, for keys. O((n + k) log k) for k sections.
-[[nodiscard]] inline std::vector<std::int64_t> largest_loads(const sections& compact) {
+template <class = void>
+[[nodiscard]] std::vector<std::int64_t> largest_loads(const sections& compact) {
     // A sparse table of maxima, a row at a time: row r answers the items whose width is 2^r to 2^(r + 1) - 1.
     std::vector<std::int64_t> result(compact.items.size());
     std::vector<std::int64_t> row = compact.load;
@@ -256,9 +266,9 @@ struct time_spans {
 
 /// Offsets by item turned into offsets by buffer: buffers that take part in nothing lie at their pin or at 0.
 /// O(n).
-[[nodiscard]] inline std::vector<std::int64_t> offsets_by_buffer(const problem& problem,
-                                                                 const sections& compact,
-                                                                 std::span<const std::int64_t> by_item) {
+template <class = void>
+[[nodiscard]] std::vector<std::int64_t> offsets_by_buffer(const problem& problem, const sections& compact,
+                                                          std::span<const std::int64_t> by_item) {
     std::vector<std::int64_t> offsets(problem.buffers.size(), 0);
     for (std::size_t i = 0; i < problem.buffers.size(); ++i)
         offsets[i] = problem.buffers[i].offset.value_or(0);
@@ -268,8 +278,8 @@ struct time_spans {
 }
 
 /// The arena of offsets by item. O(n).
-[[nodiscard]] inline std::int64_t arena_of_items(const sections& compact,
-                                                 std::span<const std::int64_t> by_item) {
+template <class = void>
+[[nodiscard]] std::int64_t arena_of_items(const sections& compact, std::span<const std::int64_t> by_item) {
     std::int64_t arena = 0;
     for (std::size_t i = 0; i < compact.items.size(); ++i) {
         arena = std::max(arena, by_item[i] + compact.items[i].size);

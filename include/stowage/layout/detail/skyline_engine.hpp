@@ -53,10 +53,11 @@ struct skyline_outcome {
         -1;  ///< the first section that lost more than its slack, if one did (slack-aware runs)
 };
 
-class skyline_engine {
+template <class = void>
+class basic_skyline_engine {
 public:
     /// `compact` must outlive the engine and have neither pins nor gaps; alignments may be mixed.
-    explicit skyline_engine(const sections& compact) : compact_(compact) {
+    explicit basic_skyline_engine(const sections& compact) : compact_(compact) {
         const std::size_t n = compact.items.size();
         by_first_.resize(n);
         std::iota(by_first_.begin(), by_first_.end(), 0U);
@@ -297,6 +298,7 @@ private:
     std::vector<edge> edges_;    // per section
     std::vector<plateau> heap_;  // by height, then left end; with stale entries
 };
+using skyline_engine = basic_skyline_engine<>;
 
 }  // namespace detail
 

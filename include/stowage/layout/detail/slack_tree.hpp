@@ -11,7 +11,8 @@
 
 namespace stowage::layout::detail {
 
-class slack_tree {
+template <class = void>
+class basic_slack_tree {
 public:
     /// Takes `count` values, value(s) for section s. O(count).
     template <class Value>
@@ -98,5 +99,6 @@ private:
     std::size_t leaves_ = 1;
     std::vector<node> nodes_;
 };
+using slack_tree = basic_slack_tree<>;
 
 }  // namespace stowage::layout::detail

@@ -36,7 +36,8 @@ struct strip {
 };
 
 /// The strip of a plain problem at `capacity` bytes; block i is item i. O(n). A capacity below 0 is nobody's.
-[[nodiscard]] inline strip make_strip(const sections& compact, std::int64_t capacity) {
+template <class = void>
+[[nodiscard]] strip make_strip(const sections& compact, std::int64_t capacity) {
     strip result;
     result.sections = compact.count();
     result.unit = compact.alignment;
@@ -61,7 +62,8 @@ struct strip {
 
 /// Numbers sections anew so that each is a maximal set of blocks alive together: drops those that lie in
 /// another. O(blocks + sections).
-inline void renumber_sections(std::vector<block>& blocks, std::int32_t& sections) {
+template <class = void>
+void renumber_sections(std::vector<block>& blocks, std::int32_t& sections) {
     const auto at = [](std::int32_t s) { return static_cast<std::size_t>(s); };
     std::vector<char> born(at(sections) + 1, 0);
     std::vector<char> died(at(sections) + 1, 0);
@@ -90,8 +92,9 @@ inline void renumber_sections(std::vector<block>& blocks, std::int32_t& sections
 
 /// The strip seen through some of its sections (ascending) alone: a relaxation, so "infeasible" here is
 /// "infeasible" there. `origin` is set to the blocks kept, by their index in `whole`. O(blocks + sections).
-[[nodiscard]] inline strip restrict_to(const strip& whole, std::span<const std::int32_t> chosen,
-                                       std::vector<std::int32_t>& origin) {
+template <class = void>
+[[nodiscard]] strip restrict_to(const strip& whole, std::span<const std::int32_t> chosen,
+                                std::vector<std::int32_t>& origin) {
     strip part;
     part.capacity = whole.capacity;
     part.unit = whole.unit;
@@ -115,12 +118,14 @@ inline void renumber_sections(std::vector<block>& blocks, std::int32_t& sections
 }
 
 /// True if a strip says all that there is to say of the problem.
-[[nodiscard]] inline bool is_strip(const problem& problem, const sections& compact) noexcept {
+template <class = void>
+[[nodiscard]] bool is_strip(const problem& problem, const sections& compact) noexcept {
     return compact.plain() && problem.capacities.size() <= 1;
 }
 
 /// Entries that per-section lists of all items take.
-[[nodiscard]] inline std::uint64_t total_width(const sections& compact) noexcept {
+template <class = void>
+[[nodiscard]] std::uint64_t total_width(const sections& compact) noexcept {
     std::uint64_t sum = 0;
     for (const item& entry : compact.items)
         sum += static_cast<std::uint64_t>(entry.width());
@@ -128,7 +133,8 @@ inline void renumber_sections(std::vector<block>& blocks, std::int32_t& sections
 }
 
 /// Durations of the items, for keys.
-[[nodiscard]] inline std::vector<std::int64_t> durations_of(const sections& compact) {
+template <class = void>
+[[nodiscard]] std::vector<std::int64_t> durations_of(const sections& compact) {
     std::vector<std::int64_t> result;
     result.reserve(compact.items.size());
     for (const item& entry : compact.items)
@@ -137,9 +143,10 @@ inline void renumber_sections(std::vector<block>& blocks, std::int32_t& sections
 }
 
 /// Offsets by buffer in bytes from those of a strip's blocks. O(n).
-[[nodiscard]] inline std::vector<std::int64_t> offsets_in_bytes(const problem& problem,
-                                                                const sections& compact, const strip& whole,
-                                                                std::span<const std::int64_t> by_block) {
+template <class = void>
+[[nodiscard]] std::vector<std::int64_t> offsets_in_bytes(const problem& problem, const sections& compact,
+                                                         const strip& whole,
+                                                         std::span<const std::int64_t> by_block) {
     std::vector<std::int64_t> by_item(by_block.begin(), by_block.end());
     for (std::int64_t& offset : by_item)
         offset *= whole.unit;
@@ -148,7 +155,8 @@ inline void renumber_sections(std::vector<block>& blocks, std::int32_t& sections
 
 /// The least arena above `arena` that a layout can have. In a pushed-down layout every offset is a sum of
 /// (rounded) sizes, so a multiple of the greatest common divisor of sizes and alignment. O(n).
-[[nodiscard]] inline std::int64_t next_arena(const sections& compact, std::int64_t arena) {
+template <class = void>
+[[nodiscard]] std::int64_t next_arena(const sections& compact, std::int64_t arena) {
     std::int64_t divisor = compact.alignment == 1 ? 0 : compact.alignment;
     for (const item& entry : compact.items)
         divisor = std::gcd(divisor, entry.size);

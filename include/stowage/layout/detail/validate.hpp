@@ -15,7 +15,8 @@ namespace stowage::layout {
 
 namespace detail {
 
-inline void validate_buffer(const problem& problem, std::size_t index) {
+template <class = void>
+void validate_buffer(const problem& problem, std::size_t index) {
     const buffer& b = problem.buffers[index];
     const auto fail = [&](std::string rule) { throw layout_error(std::move(rule), problem.describe(index)); };
     if (b.size < 0) fail("size " + std::to_string(b.size) + " is negative");
@@ -44,7 +45,8 @@ inline void validate_buffer(const problem& problem, std::size_t index) {
 
 /// Throws if the bytes alive at one moment pass 2^63 - 1, naming the buffer that passes it and the largest
 /// beside it.
-inline void validate_load(const problem& problem) {
+template <class = void>
+void validate_load(const problem& problem) {
     struct event {
         std::int64_t time;
         bool birth;
@@ -83,7 +85,8 @@ inline void validate_load(const problem& problem) {
 }
 
 /// Checks all but the load; true if some buffer has a gap.
-inline bool validate_buffers(const problem& problem) {
+template <class = void>
+bool validate_buffers(const problem& problem) {
     if (problem.alignment <= 0) {
         throw layout_error(
             "alignment " + std::to_string(problem.alignment) + " of the problem is not positive", {});
@@ -98,7 +101,8 @@ inline bool validate_buffers(const problem& problem) {
 
 }  // namespace detail
 
-inline void validate(const problem& problem) {
+template <class>
+void validate(const problem& problem) {
     const bool gaps = detail::validate_buffers(problem);
     // Gaps only lower the load, so the check without them may refuse too much: sum exactly where there are
     // some.

@@ -18,11 +18,12 @@
 namespace stowage::layout::detail {
 
 /// One search over one set of blocks, run again and again with other keys, rules and limits. Not thread-safe.
-class valley_engine {
+template <class = void>
+class basic_valley_engine {
 public:
     /// `blocks` must outlive the engine; `memo_bytes` bounds the memory of refuted states.
-    valley_engine(std::span<const block> blocks, int sections,
-                  std::size_t memo_bytes = std::size_t{64} << 20U)
+    basic_valley_engine(std::span<const block> blocks, int sections,
+                        std::size_t memo_bytes = std::size_t{64} << 20U)
         : state_(blocks, sections), finder_(state_), memo_(memo_bytes), rank_(blocks.size(), 0) {
         order_.resize(blocks.size());
         for (std::size_t i = 0; i < order_.size(); ++i)
@@ -374,5 +375,6 @@ private:
     std::uint64_t nodes_ = 0;
     std::uint64_t own_work_ = 0;
 };
+using valley_engine = basic_valley_engine<>;
 
 }  // namespace stowage::layout::detail

@@ -30,9 +30,10 @@ struct pivot {
 };
 
 /// Finds pivots; keeps what it knows of each valley while the state does not change there.
-class pivot_finder {
+template <class = void>
+class basic_pivot_finder {
 public:
-    explicit pivot_finder(const valley_state& state)
+    explicit basic_pivot_finder(const valley_state& state)
         : state_(state), known_(static_cast<std::size_t>(state.sections())),
           starts_(static_cast<std::size_t>(state.sections()) + 1, 0), fill_(starts_.size(), 0),
           failures_(starts_.size(), 0), smallest_left_(starts_.size(), 0),
@@ -196,5 +197,6 @@ private:
     std::vector<std::int64_t> smallest_right_;
     std::uint64_t work_ = 0;
 };
+using pivot_finder = basic_pivot_finder<>;
 
 }  // namespace stowage::layout::detail

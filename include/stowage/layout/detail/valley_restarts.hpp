@@ -32,7 +32,8 @@ namespace stowage::layout::detail {
 
 /// A factor that is spread like exp(strength * normal), from arithmetic alone, so that it is the same
 /// everywhere.
-[[nodiscard]] inline double noise_factor(stowage::detail::splitmix64& random, double strength) {
+template <class = void>
+[[nodiscard]] double noise_factor(stowage::detail::splitmix64& random, double strength) {
     const double spread = 2 * (random.uniform() + random.uniform() + random.uniform()) - 3;  // variance 1
     return spread >= 0 ? 1 + strength * spread : 1 / (1 - strength * spread);
 }
@@ -42,7 +43,8 @@ enum class block_key : std::uint8_t { size, width, area, duration, section_area,
 inline constexpr std::size_t block_keys = 6;
 
 /// The key of a block that lasts `duration` in the user's time.
-[[nodiscard]] inline double key_of(const block& b, std::int64_t duration, block_key key) noexcept {
+template <class = void>
+[[nodiscard]] double key_of(const block& b, std::int64_t duration, block_key key) noexcept {
     const auto size = static_cast<double>(b.size);
     const auto width = static_cast<double>(b.last - b.first);
     switch (key) {
@@ -57,8 +59,9 @@ inline constexpr std::size_t block_keys = 6;
 }
 
 /// Calls of the engine that book their work on an account: about a unit a microsecond.
-inline status solve_within(valley_engine& engine, std::int64_t capacity, const valley_rules& rules,
-                           std::uint64_t node_limit, budget& account) {
+template <class = void>
+status solve_within(valley_engine& engine, std::int64_t capacity, const valley_rules& rules,
+                    std::uint64_t node_limit, budget& account) {
     std::uint64_t nodes = 0;
     std::uint64_t booked = engine.work();
     return engine.solve(capacity, rules, [&] {
@@ -70,10 +73,11 @@ inline status solve_within(valley_engine& engine, std::int64_t capacity, const v
 }
 
 /// Restarts at one capacity; call run() as often as wanted, it goes on where it was.
-class valley_restarts {
+template <class = void>
+class basic_valley_restarts {
 public:
     /// `whole` must outlive this; `durations` are those of its blocks.
-    valley_restarts(const strip& whole, std::vector<std::int64_t> durations, std::uint64_t seed)
+    basic_valley_restarts(const strip& whole, std::vector<std::int64_t> durations, std::uint64_t seed)
         : whole_(whole), durations_(std::move(durations)), engine_(whole.blocks, whole.sections),
           random_(seed), keys_(whole.blocks.size()) {}
     /// Runs until there is an answer or the account runs out. Where `vary` is set, the pivot and the use of
@@ -117,5 +121,6 @@ private:
     std::size_t runs_ = 0;
     std::uint64_t nodes_ = 0;
 };
+using valley_restarts = basic_valley_restarts<>;
 
 }  // namespace stowage::layout::detail

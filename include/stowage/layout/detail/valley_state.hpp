@@ -18,10 +18,11 @@ namespace stowage::layout::detail {
 
 /// Floors, live lists and least offsets with a trail. Memory is the sum of the blocks' widths; not
 /// thread-safe.
-class valley_state {
+template <class = void>
+class basic_valley_state {
 public:
     /// `blocks` must outlive the state; every block lies in [0, sections).
-    valley_state(std::span<const block> blocks, int sections)
+    basic_valley_state(std::span<const block> blocks, int sections)
         : blocks_(blocks), sections_(sections), members_(make_members(blocks, sections)),
           births_(make_births(blocks, sections)), groups_(group_by(blocks, false)),
           kinds_(group_by(blocks, true)) {
@@ -366,5 +367,6 @@ private:
     int changed_to_ = 0;
     std::int64_t changed_to_height_ = 0;
 };
+using valley_state = basic_valley_state<>;
 
 }  // namespace stowage::layout::detail

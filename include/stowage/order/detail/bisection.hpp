@@ -24,8 +24,9 @@ struct bracket {
 
 /// Narrows `range` until it is closed, no decision comes to an end within `states` a valley, or the effort
 /// runs out. Every trial keeps the commits of those below it.
-inline void bisect(valley_solver& solver, const order_problem& problem, bracket& range, std::uint64_t states,
-                   search_effort& effort) {
+template <class = void>
+void bisect(valley_solver& solver, const order_problem& problem, bracket& range, std::uint64_t states,
+            search_effort& effort) {
     constexpr std::int64_t finest = 256;  // bounds left open are narrowed to this part of the range
     constexpr int trials_at_lower = 2;
     const std::int64_t width = range.upper - range.lower;

@@ -12,10 +12,11 @@
 namespace stowage::order::detail {
 
 /// Rows of bits, one row an operator, one bit an operator.
-class bit_rows {
+template <class = void>
+class basic_bit_rows {
 public:
-    bit_rows() = default;
-    explicit bit_rows(std::size_t count) : words_((count + 63) / 64), bits_(count * words_, 0) {}
+    basic_bit_rows() = default;
+    explicit basic_bit_rows(std::size_t count) : words_((count + 63) / 64), bits_(count * words_, 0) {}
     [[nodiscard]] std::size_t words() const noexcept { return words_; }
     [[nodiscard]] std::span<std::uint64_t> operator[](std::size_t row) noexcept {
         return {bits_.data() + row * words_, words_};
@@ -39,6 +40,7 @@ private:
     std::size_t words_ = 0;
     std::vector<std::uint64_t> bits_;
 };
+using bit_rows = basic_bit_rows<>;
 
 /// Who must run before and after whom. O(n m / 64).
 struct closure {

@@ -14,11 +14,12 @@
 namespace stowage::order::detail {
 
 /// A set of operators, one bit each.
-class operator_bits {
+template <class = void>
+class basic_operator_bits {
 public:
-    operator_bits() = default;
+    basic_operator_bits() = default;
     /// Of the operators with a mark.
-    explicit operator_bits(std::span<const std::uint8_t> mark) : words_((mark.size() + 63) / 64, 0) {
+    explicit basic_operator_bits(std::span<const std::uint8_t> mark) : words_((mark.size() + 63) / 64, 0) {
         for (std::size_t op = 0; op < mark.size(); ++op)
             words_[op / 64] |= std::uint64_t{mark[op] != 0} << (op % 64);
     }
@@ -29,6 +30,7 @@ public:
 private:
     std::vector<std::uint64_t> words_;
 };
+using operator_bits = basic_operator_bits<>;
 
 /// The min cut at an operator v: both sets hold the ancestors of v and neither v nor any of its descendants.
 struct cut_sets {
@@ -37,9 +39,10 @@ struct cut_sets {
 };
 
 /// Cuts of one problem, made on demand. Refers to the problem, which must run forwards.
-class cut_library {
+template <class = void>
+class basic_cut_library {
 public:
-    explicit cut_library(const order_problem& problem)
+    explicit basic_cut_library(const order_problem& problem)
         : problem_(&problem), network_(problem), hill_(problem.operator_count(), unknown),
           slot_(problem.operator_count(), no_slot) {
         const std::size_t bytes_a_cut = problem.operator_count() / 4 + sizeof(cut_sets);
@@ -96,5 +99,6 @@ private:
     std::uint64_t work_ = 0;
     std::size_t cuts_ = 0;
 };
+using cut_library = basic_cut_library<>;
 
 }  // namespace stowage::order::detail

@@ -29,13 +29,14 @@ enum class side : std::uint8_t {
 
 /// Cuts at one operator after the other of one problem, which must run forwards. Refers to the problem;
 /// reuses its storage. A cut takes O(size) and its flow.
-class cut_network {
+template <class = void>
+class basic_cut_network {
 public:
     /// The nodes that stand for all ancestors, and for v and all descendants.
     static constexpr flow_network::node source = 0;
     static constexpr flow_network::node sink = 1;
 
-    explicit cut_network(const order_problem& problem)
+    explicit basic_cut_network(const order_problem& problem)
         : problem_(&problem), side_(problem.operator_count(), side::free),
           node_(problem.operator_count(), no_node) {}
 
@@ -182,5 +183,6 @@ private:
     std::int64_t fixed_ = 0;
     std::int64_t pushed_ = 0;
 };
+using cut_network = basic_cut_network<>;
 
 }  // namespace stowage::order::detail

@@ -35,7 +35,8 @@ void by_falling_hill(std::size_t operators, Hill hill, Bound bound, Visit visit)
 
 /// Raises the bound of the bench to the largest min cut of all operators, or as far as `most_units` more, and
 /// the account, allow; at least one cut is made, if there is time for it. True if it went to the end.
-inline bool raise_by_min_cuts(workbench& bench, std::uint64_t most_units) {
+template <class = void>
+bool raise_by_min_cuts(workbench& bench, std::uint64_t most_units) {
     cut_library& cuts = bench.cuts();
     const std::uint64_t start = cuts.units();
     bool whole = true;

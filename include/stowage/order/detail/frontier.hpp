@@ -24,10 +24,11 @@ struct state_key {
 
 /// A down-set with everything that a search asks of it. Refers to the problem. run() and undo() take
 /// O(accesses and dependencies of the operator), backwards also the users of tensors that it brings to life.
-class frontier {
+template <class = void>
+class basic_frontier {
 public:
     /// The empty set. O(size).
-    explicit frontier(const order_problem& problem)
+    explicit basic_frontier(const order_problem& problem)
         : problem_(&problem), key_of_(problem.operator_count()), users_run_(problem.tensor_count(), 0),
           users_left_(problem.tensor_count(), 0), waiting_(problem.operator_count()),
           born_(problem.operator_count(), 0), dead_(problem.operator_count(), 0),
@@ -223,5 +224,6 @@ private:
     state_key key_;
     std::int64_t live_;
 };
+using frontier = basic_frontier<>;
 
 }  // namespace stowage::order::detail

@@ -26,9 +26,10 @@ struct interval {
 
 /// Cuts parts out of one problem along one legal order. Refers to the problem. Making it is O(size); a part
 /// takes O(size of the part), so that cutting all segments is linear.
-class interval_cutter {
+template <class = void>
+class basic_interval_cutter {
 public:
-    interval_cutter(const order_problem& problem, std::span<const operator_index> order)
+    basic_interval_cutter(const order_problem& problem, std::span<const operator_index> order)
         : problem_(&problem), order_(order.begin(), order.end()), position_(order.size()),
           last_user_(problem.tensor_count(), 0), local_(problem.tensor_count(), unseen),
           live_before_(order.size() + 1) {
@@ -114,5 +115,6 @@ private:
     std::vector<std::vector<operator_index>> users_;  // of touched_
     std::vector<std::int64_t> live_before_;
 };
+using interval_cutter = basic_interval_cutter<>;
 
 }  // namespace stowage::order::detail

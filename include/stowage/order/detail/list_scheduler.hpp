@@ -23,9 +23,10 @@ concept ready_choice = requires(C& choice, operator_index op, std::int64_t bytes
 };
 
 /// Bytes that each operator would bring to life and leave dead if it ran next.
-class list_state {
+template <class = void>
+class basic_list_state {
 public:
-    explicit list_state(const order_problem& problem)
+    explicit basic_list_state(const order_problem& problem)
         : problem_(&problem), born_(problem.operator_count(), 0), dead_(problem.operator_count(), 0),
           to_run_(problem.tensor_count()), last_(problem.tensor_count(), 0), live_(problem.live_at_start()) {
         for (tensor_index t = 0; t < problem.tensor_count(); ++t) {
@@ -80,6 +81,7 @@ private:
     std::vector<std::uint32_t> last_;    // exclusive or of these: the last one when one is left
     std::int64_t live_;
 };
+using list_state = basic_list_state<>;
 
 /// The order that `choice` makes. O((n + accesses) times a put). Empty if `account`, looked at now and then,
 /// is exhausted first.

@@ -13,10 +13,11 @@ namespace stowage::order::detail {
 
 /// A down-set D, grown and shrunk one operator at a time, with f(D). Knows nothing of dependencies. Works
 /// forwards and backwards. Refers to the problem.
-class live_state {
+template <class = void>
+class basic_live_state {
 public:
     /// The empty set. O(tensors).
-    explicit live_state(const order_problem& problem)
+    explicit basic_live_state(const order_problem& problem)
         : problem_(&problem), users_run_(problem.tensor_count(), 0), live_(problem.live_at_start()) {}
 
     /// f(D).
@@ -75,10 +76,12 @@ private:
     std::vector<std::uint32_t> users_run_;
     std::int64_t live_;
 };
+using live_state = basic_live_state<>;
 
 /// Hills of an order: entry k is the hill of the k-th operator. O(size).
-[[nodiscard]] inline std::vector<std::int64_t> hills_of(const order_problem& problem,
-                                                        std::span<const operator_index> order) {
+template <class = void>
+[[nodiscard]] std::vector<std::int64_t> hills_of(const order_problem& problem,
+                                                 std::span<const operator_index> order) {
     live_state state(problem);
     std::vector<std::int64_t> hills;
     hills.reserve(order.size());
@@ -88,8 +91,8 @@ private:
 }
 
 /// The highest hill of an order; 0 for an empty one. O(size).
-[[nodiscard]] inline std::int64_t peak_of(const order_problem& problem,
-                                          std::span<const operator_index> order) {
+template <class = void>
+[[nodiscard]] std::int64_t peak_of(const order_problem& problem, std::span<const operator_index> order) {
     live_state state(problem);
     std::int64_t peak = 0;
     for (const operator_index op : order)

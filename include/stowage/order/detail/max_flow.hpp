@@ -15,7 +15,8 @@ namespace stowage::order::detail {
 /// A directed network that keeps its flow: paths may be added between any two nodes, one call after the
 /// other. The sum of its finite capacities must not pass 2^63 - 1. Storage is reused from one reset to the
 /// next.
-class flow_network {
+template <class = void>
+class basic_flow_network {
 public:
     using node = std::uint32_t;
     /// Capacity of an arc that no flow can fill.
@@ -199,5 +200,6 @@ private:
     std::size_t leveled_ = 0;
     std::uint64_t visited_ = 0;
 };
+using flow_network = basic_flow_network<>;
 
 }  // namespace stowage::order::detail

@@ -24,9 +24,10 @@ namespace stowage::order::detail {
 
 /// Improves orders of a bench's program and offers what is better than the best there. Spends the bench's
 /// account.
-class mixed_search {
+template <class = void>
+class basic_mixed_search {
 public:
-    explicit mixed_search(workbench& bench)
+    explicit basic_mixed_search(workbench& bench)
         : bench_(&bench), order_(bench.problem()), moves_(bench.problem(), order_) {}
 
     /// Takes up an order to improve.
@@ -141,5 +142,6 @@ private:
     sequence found_;
     std::vector<std::uint32_t> highest_;
 };
+using mixed_search = basic_mixed_search<>;
 
 }  // namespace stowage::order::detail

@@ -23,9 +23,10 @@
 namespace stowage::order::detail {
 
 /// Moves on one tracked order. Refers to all that it is given.
-class order_moves {
+template <class = void>
+class basic_order_moves {
 public:
-    order_moves(const order_problem& problem, tracked_order& order)
+    basic_order_moves(const order_problem& problem, tracked_order& order)
         : problem_(&problem), order_(&order), in_chunk_(problem.operator_count(), 0) {}
 
     /// Moves the operator at `position` into its cut `y`; true if the excess fell, or stayed where
@@ -126,5 +127,6 @@ private:
     std::vector<operator_index> window_;
     std::uint64_t work_ = 0;
 };
+using order_moves = basic_order_moves<>;
 
 }  // namespace stowage::order::detail

@@ -52,14 +52,17 @@ struct order_problem {
     [[nodiscard]] std::size_t operator_count() const noexcept { return workspace.size(); }
     [[nodiscard]] std::size_t tensor_count() const noexcept { return bytes.size(); }
     /// Tensors with producer `op`.
+    template <class = void>
     [[nodiscard]] std::span<const tensor_index> products(operator_index op) const noexcept {
         return {tensors.values.data() + tensors.begin[op], tensors.values.data() + use_begin[op]};
     }
     /// Tensors that `op` uses and that another operator, or none, produces.
+    template <class = void>
     [[nodiscard]] std::span<const tensor_index> uses(operator_index op) const noexcept {
         return {tensors.values.data() + use_begin[op], tensors.values.data() + tensors.begin[op + 1]};
     }
     /// Users of `tensor` but its producer.
+    template <class = void>
     [[nodiscard]] std::span<const operator_index> consumers(tensor_index tensor) const noexcept {
         const auto all = users[tensor];
         return producer[tensor] == no_operator ? all : all.subspan(1);
@@ -69,6 +72,7 @@ struct order_problem {
     /// f of all operators.
     [[nodiscard]] std::int64_t live_at_end() const noexcept { return sum_where(stays_alive); }
     /// Bytes of all tensors.
+    template <class = void>
     [[nodiscard]] std::int64_t total_bytes() const noexcept {
         std::int64_t sum = 0;
         for (const std::int64_t size : bytes)
@@ -77,6 +81,7 @@ struct order_problem {
     }
 
 private:
+    template <class = void>
     [[nodiscard]] std::int64_t sum_where(const std::vector<std::uint8_t>& flag) const noexcept {
         std::int64_t sum = 0;
         for (tensor_index t = 0; t < bytes.size(); ++t)
@@ -86,7 +91,8 @@ private:
 };
 
 /// Turns rows round: row j of the result lists, ascending, the rows of `from` that hold j. O(size).
-[[nodiscard]] inline rows transpose(const rows& from, std::size_t row_count) {
+template <class = void>
+[[nodiscard]] rows transpose(const rows& from, std::size_t row_count) {
     rows to;
     to.begin.assign(row_count + 1, 0);
     to.values.resize(from.values.size());
@@ -104,7 +110,8 @@ private:
 
 /// Builds an order_problem operator by operator and tensor by tensor. The caller keeps the rules of its
 /// fields: predecessors have smaller indices, and the producer precedes the other users.
-class order_problem_builder {
+template <class = void>
+class basic_order_problem_builder {
 public:
     /// Adds the next operator.
     void add_operator(std::int64_t workspace, std::span<const operator_index> predecessors) {
@@ -156,9 +163,11 @@ private:
     }
     order_problem problem_;
 };
+using order_problem_builder = basic_order_problem_builder<>;
 
 /// The order problem of `graph`, operators numbered alike. O(accesses + operators + buffers).
-[[nodiscard]] inline order_problem make_order_problem(const tensor_graph& graph) {
+template <class = void>
+[[nodiscard]] order_problem make_order_problem(const tensor_graph& graph) {
     order_problem_builder builder;
     for (operator_index op = 0; op < graph.operator_count(); ++op)
         builder.add_operator(graph.workspace(op), graph.predecessors(op));
@@ -172,7 +181,8 @@ private:
 
 /// The same program run backwards: operator `op` becomes n - 1 - op, so that 0, 1, 2, ... is legal again; an
 /// order of one problem, turned round and renumbered, is an order of the other with the same hills. O(size).
-[[nodiscard]] inline order_problem reverse(const order_problem& problem) {
+template <class = void>
+[[nodiscard]] order_problem reverse(const order_problem& problem) {
     const std::size_t count = problem.operator_count();
     const auto renumber = [&](operator_index op) { return static_cast<operator_index>(count - 1 - op); };
     const auto turn = [&](const rows& from) {

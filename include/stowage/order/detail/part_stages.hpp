@@ -15,18 +15,19 @@
 namespace stowage::order::detail {
 
 /// True if time is left for some passes over a problem, of about 20 ns each for each operator and access.
-[[nodiscard]] inline bool affords_passes(const budget& account, const order_problem& problem,
-                                         std::size_t passes) {
+template <class = void>
+[[nodiscard]] bool affords_passes(const budget& account, const order_problem& problem, std::size_t passes) {
     const std::size_t size = problem.operator_count() + problem.users.values.size();
     return account.affords(std::chrono::nanoseconds(20 * passes * size));
 }
 
 /// The parts of the program on `bench`, with the orders found so far, and the bound that lies between them.
-class part_stages {
+template <class = void>
+class basic_part_stages {
 public:
     /// What making it takes, for affords_passes().
     static constexpr std::size_t passes = 5;
-    part_stages(workbench& bench, const parts_settings& settings, std::string_view finder)
+    basic_part_stages(workbench& bench, const parts_settings& settings, std::string_view finder)
         : bench_(&bench), finder_(finder), parts_(bench.problem(), settings) {
         for (const candidate& found : bench.pool())
             parts_.offer(found.order);
@@ -64,5 +65,6 @@ private:
     std::string_view finder_;
     problem_parts parts_;
 };
+using part_stages = basic_part_stages<>;
 
 }  // namespace stowage::order::detail

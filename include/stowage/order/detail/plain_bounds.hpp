@@ -21,12 +21,14 @@ struct bound {
 namespace detail {
 
 /// The larger one; the first of two equal ones.
-[[nodiscard]] inline bound stronger(const bound& a, const bound& b) {
+template <class = void>
+[[nodiscard]] bound stronger(const bound& a, const bound& b) {
     return b.bytes > a.bytes ? b : a;
 }
 
 /// The largest sum of the tensors and the workspace of one operator. O(accesses).
-[[nodiscard]] inline bound working_set(const order_problem& problem) {
+template <class = void>
+[[nodiscard]] bound working_set(const order_problem& problem) {
     bound best{0, {"working set", no_operator}};
     for (operator_index op = 0; op < problem.operator_count(); ++op) {
         std::int64_t bytes = problem.workspace[op];
@@ -40,7 +42,8 @@ namespace detail {
 /// What is alive while the first operator runs: all that the program is given, and the least that an operator
 /// without predecessors adds. And the last one: all outputs, and the least that dies with an operator that
 /// none waits for. O(accesses). Problems that run forwards.
-[[nodiscard]] inline bound both_ends(const order_problem& problem) {
+template <class = void>
+[[nodiscard]] bound both_ends(const order_problem& problem) {
     constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
     std::int64_t least_added = none;
     std::int64_t least_dying = none;
@@ -61,9 +64,10 @@ namespace detail {
 /// Bytes that are alive while v runs in every order: tensors made by v, by one of its ancestors or before the
 /// program, and used by v, by one of its descendants or after the program. One object serves all operators of
 /// a problem that runs forwards.
-class surely_alive {
+template <class = void>
+class basic_surely_alive {
 public:
-    explicit surely_alive(const order_problem& problem)
+    explicit basic_surely_alive(const order_problem& problem)
         : problem_(&problem), above_(problem.operator_count(), 0), below_(problem.operator_count(), 0),
           counted_(problem.tensor_count(), 0) {}
 
@@ -120,6 +124,7 @@ private:
     std::uint32_t stamp_ = 0;
     std::uint64_t work_ = 0;
 };
+using surely_alive = basic_surely_alive<>;
 
 }  // namespace detail
 

@@ -36,9 +36,11 @@ struct probing_settings {
 };
 
 /// Probes one residual problem, to which it adds dependencies. Refers to it.
-class precedence_prober {
+template <class = void>
+class basic_precedence_prober {
 public:
-    precedence_prober(residual& rest, const probing_settings& settings) : rest_(&rest), settings_(settings) {}
+    basic_precedence_prober(residual& rest, const probing_settings& settings)
+        : rest_(&rest), settings_(settings) {}
 
     /// refuted: no order is within the bound; open: nothing more follows, or limits ran out.
     verdict run(search_effort& effort) {
@@ -266,5 +268,6 @@ private:
     std::vector<std::uint8_t> also_reached_;
     stowage::detail::splitmix64 random_{7};
 };
+using precedence_prober = basic_precedence_prober<>;
 
 }  // namespace stowage::order::detail

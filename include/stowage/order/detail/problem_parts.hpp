@@ -44,10 +44,11 @@ struct part_bench {
 };
 
 /// A problem and its parts. Refers to the problem.
-class problem_parts {
+template <class = void>
+class basic_problem_parts {
 public:
     /// O(n log n + size).
-    explicit problem_parts(const order_problem& problem, const parts_settings& settings = {})
+    explicit basic_problem_parts(const order_problem& problem, const parts_settings& settings = {})
         : problem_(&problem), reduced_(reduce(problem, settings.reductions)) {
         const order_problem& small = reduced_.problem;
         if (settings.segments) {
@@ -183,5 +184,6 @@ private:
     std::int64_t between_ = 0;
     operator_index between_at_ = no_operator;
 };
+using problem_parts = basic_problem_parts<>;
 
 }  // namespace stowage::order::detail

@@ -14,10 +14,11 @@ namespace stowage::order::detail {
 
 /// Operators with a need and a score. Every operation takes O(log n) expected time; nodes are stored by
 /// operator, and their priorities are a hash of it, so that results depend on nothing else.
-class ready_tree {
+template <class = void>
+class basic_ready_tree {
 public:
     /// For operators 0 to `operators` - 1.
-    explicit ready_tree(std::size_t operators) : nodes_(operators) {}
+    explicit basic_ready_tree(std::size_t operators) : nodes_(operators) {}
 
     [[nodiscard]] bool empty() const noexcept { return root_ == none; }
     [[nodiscard]] bool contains(operator_index op) const noexcept { return nodes_[op].present; }
@@ -149,5 +150,6 @@ private:
     std::vector<operator_index> path_;
     operator_index root_ = none;
 };
+using ready_tree = basic_ready_tree<>;
 
 }  // namespace stowage::order::detail

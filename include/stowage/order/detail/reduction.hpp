@@ -27,9 +27,10 @@ struct reduction_settings {
 };
 
 /// Makes a reduction. Reuses nothing; O(size), and O(d) for each consumer with d successors.
-class reducer {
+template <class = void>
+class basic_reducer {
 public:
-    explicit reducer(const order_problem& problem, const reduction_settings& settings = {})
+    explicit basic_reducer(const order_problem& problem, const reduction_settings& settings = {})
         : whole_(&problem), settings_(settings), users_(problem.tensor_count()),
           touches_(problem.operator_count(), 0) {}
 
@@ -141,16 +142,19 @@ private:
     std::vector<std::vector<operator_index>> users_;
     std::vector<std::uint8_t> touches_;
 };
+using reducer = basic_reducer<>;
 
 /// The reduction of `problem`, which must run forwards.
-[[nodiscard]] inline reduction reduce(const order_problem& problem, const reduction_settings& settings = {}) {
+template <class = void>
+[[nodiscard]] reduction reduce(const order_problem& problem, const reduction_settings& settings = {}) {
     return reducer(problem, settings)();
 }
 
 /// An order of the whole with the peak of `order`, an order of the reduced problem: operators left out run as
 /// soon as they can. O(size).
-[[nodiscard]] inline std::vector<operator_index> expand(const order_problem& whole, const reduction& reduced,
-                                                        std::span<const operator_index> order) {
+template <class = void>
+[[nodiscard]] std::vector<operator_index> expand(const order_problem& whole, const reduction& reduced,
+                                                 std::span<const operator_index> order) {
     std::vector<std::uint8_t> kept(whole.operator_count(), 0);
     for (const operator_index op : reduced.origin)
         kept[op] = 1;
@@ -184,9 +188,9 @@ private:
 }
 
 /// The order of the reduced problem that keeps the operators of `order`, an order of the whole. O(n).
-[[nodiscard]] inline std::vector<operator_index> restrict_order(const order_problem& whole,
-                                                                const reduction& reduced,
-                                                                std::span<const operator_index> order) {
+template <class = void>
+[[nodiscard]] std::vector<operator_index> restrict_order(const order_problem& whole, const reduction& reduced,
+                                                         std::span<const operator_index> order) {
     std::vector<operator_index> number(whole.operator_count(), no_operator);
     for (operator_index k = 0; k < reduced.origin.size(); ++k)
         number[reduced.origin[k]] = k;

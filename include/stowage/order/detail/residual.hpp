@@ -22,10 +22,11 @@
 namespace stowage::order::detail {
 
 /// A decision "is there an order within the bound?" under work. A value; copies are independent.
-class residual {
+template <class = void>
+class basic_residual {
 public:
     /// On `problem`, with one of its legal orders.
-    residual(const order_problem& problem, std::span<const operator_index> known, std::int64_t bound)
+    basic_residual(const order_problem& problem, std::span<const operator_index> known, std::int64_t bound)
         : problem_(problem), bound_(bound), origin_(problem.operator_count()) {
         for (operator_index op = 0; op < origin_.size(); ++op)
             origin_[op] = op;
@@ -34,7 +35,8 @@ public:
 
     /// The operators at [first, last) of `part`'s problem along `order`, one of its legal orders, between the
     /// others.
-    residual(const residual& part, std::span<const operator_index> order, std::size_t first, std::size_t last)
+    basic_residual(const basic_residual& part, std::span<const operator_index> order, std::size_t first,
+                   std::size_t last)
         : bound_(part.bound_) {
         interval_cutter cutter(part.problem_, order);
         interval middle = cutter.cut(first, last);
@@ -236,5 +238,6 @@ private:
     std::vector<operator_index> back_;   // committed from the end: the last operator first
     std::vector<std::vector<operator_index>> orders_;
 };
+using residual = basic_residual<>;
 
 }  // namespace stowage::order::detail

@@ -29,7 +29,8 @@ template <class Policy>
 }
 
 /// Throws program_error, naming policy and operator, unless `order` is a legal order of `graph`. O(n + m).
-inline void require_legal(const tensor_graph& graph, const sequence& order, const std::string& policy) {
+template <class = void>
+void require_legal(const tensor_graph& graph, const sequence& order, const std::string& policy) {
     const auto fail = [&](const std::string& what, operator_index op) {
         throw program_error("the order of " + policy + " " + what, graph.describe_operator(op));
     };

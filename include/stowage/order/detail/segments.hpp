@@ -28,6 +28,7 @@ struct segmentation {
     std::vector<operator_index> order;  ///< a normalised order
     std::vector<std::size_t> cuts;      ///< places in it of the operators that stand between segments
     /// Longest run of operators between cuts.
+    template <class = void>
     [[nodiscard]] std::size_t longest() const noexcept {
         std::size_t longest = 0;
         std::size_t begin = 0;
@@ -45,9 +46,10 @@ struct segmentation {
 /// not satisfy it before v, nor sinks after v: in a normalised order a lazy one runs before v if and only if
 /// one of its successors does, a sink if and only if all of its predecessors do. Fixed ones must satisfy it
 /// through operators that are not exempt themselves. O(size).
-[[nodiscard]] inline std::vector<std::uint8_t> insensitive_places(const order_problem& problem,
-                                                                  std::span<const operator_index> order,
-                                                                  std::span<const mobility> moves) {
+template <class = void>
+[[nodiscard]] std::vector<std::uint8_t> insensitive_places(const order_problem& problem,
+                                                           std::span<const operator_index> order,
+                                                           std::span<const mobility> moves) {
     const auto count = static_cast<std::int64_t>(order.size());
     std::vector<std::int64_t> place(order.size());
     for (std::int64_t k = 0; k < count; ++k)
@@ -79,7 +81,8 @@ struct segmentation {
 }
 
 /// Which operators may move: only those that stand in the way of a cut. Marking all destroys segments.
-[[nodiscard]] inline std::vector<mobility> movable_operators(const order_problem& problem) {
+template <class = void>
+[[nodiscard]] std::vector<mobility> movable_operators(const order_problem& problem) {
     const auto count = static_cast<operator_index>(problem.operator_count());
     std::vector<mobility> moves(count, mobility::fixed);
     const auto all_live_on = [&](operator_index op) {
@@ -121,9 +124,10 @@ struct segmentation {
 
 /// `order` with lazy operators just before their first successor and sinks just after their last
 /// predecessor. Raises no hill above the peak (rule 8). O(n log n + size).
-[[nodiscard]] inline std::vector<operator_index> normalise(const order_problem& problem,
-                                                           std::span<const mobility> moves,
-                                                           std::span<const operator_index> order) {
+template <class = void>
+[[nodiscard]] std::vector<operator_index> normalise(const order_problem& problem,
+                                                    std::span<const mobility> moves,
+                                                    std::span<const operator_index> order) {
     struct key {
         std::size_t anchor;
         int side;
@@ -156,7 +160,8 @@ struct segmentation {
 
 /// Where `problem` falls apart. `relaxed`: rule 8 too; cuts that hold without it are kept in any case, since
 /// they hold in every order. O(n log n + size).
-[[nodiscard]] inline segmentation find_segments(const order_problem& problem, bool relaxed = true) {
+template <class = void>
+[[nodiscard]] segmentation find_segments(const order_problem& problem, bool relaxed = true) {
     segmentation result;
     const std::size_t count = problem.operator_count();
     result.order.resize(count);

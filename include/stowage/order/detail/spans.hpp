@@ -20,7 +20,8 @@ struct step_spans {
 };
 
 /// Longest paths of dependencies, in edges, that end at each operator. O(n + m).
-[[nodiscard]] inline std::vector<std::uint32_t> levels_before(const order_problem& problem) {
+template <class = void>
+[[nodiscard]] std::vector<std::uint32_t> levels_before(const order_problem& problem) {
     std::vector<std::uint32_t> level(problem.operator_count(), 0);
     for (operator_index op = 0; op < level.size(); ++op) {
         for (const operator_index before : problem.predecessors[op])
@@ -30,7 +31,8 @@ struct step_spans {
 }
 
 /// Longest paths of dependencies, in edges, that begin at each operator. O(n + m).
-[[nodiscard]] inline std::vector<std::uint32_t> levels_after(const order_problem& problem) {
+template <class = void>
+[[nodiscard]] std::vector<std::uint32_t> levels_after(const order_problem& problem) {
     std::vector<std::uint32_t> level(problem.operator_count(), 0);
     for (operator_index op = static_cast<operator_index>(level.size()); op-- > 0;) {
         for (const operator_index after : problem.successors[op])
@@ -40,13 +42,15 @@ struct step_spans {
 }
 
 /// Operators on a longest path.
-[[nodiscard]] inline std::size_t longest_path(const order_problem& problem) {
+template <class = void>
+[[nodiscard]] std::size_t longest_path(const order_problem& problem) {
     const std::vector<std::uint32_t> level = levels_before(problem);
     return level.empty() ? 0 : std::size_t{*std::max_element(level.begin(), level.end())} + 1;
 }
 
 /// Spans of `steps` steps that hold several operators each. O(n + m).
-[[nodiscard]] inline step_spans spans_by_path(const order_problem& problem, std::size_t steps) {
+template <class = void>
+[[nodiscard]] step_spans spans_by_path(const order_problem& problem, std::size_t steps) {
     step_spans spans;
     if (longest_path(problem) > steps) return spans;
     spans.first = levels_before(problem);
@@ -58,7 +62,8 @@ struct step_spans {
 
 /// Spans of steps that hold one operator each, as many steps as operators: numbers of ancestors and of
 /// descendants, counted in blocks of 64 operators. O(n m / 64) time, O(n) memory.
-[[nodiscard]] inline step_spans spans_by_count(const order_problem& problem) {
+template <class = void>
+[[nodiscard]] step_spans spans_by_count(const order_problem& problem) {
     const std::size_t count = problem.operator_count();
     step_spans spans;
     spans.first.assign(count, 0);

@@ -56,11 +56,12 @@ enum class split_side : std::uint8_t {
 };
 
 /// One split of one problem, which runs forwards. Refers to the problem.
-class split_search {
+template <class = void>
+class basic_split_search {
 public:
     /// Splits at `v`, with the least Y or, from the side before v, with the greatest. O(size) and a flow.
-    split_search(const order_problem& problem, operator_index v, split_side side,
-                 const split_settings& settings = {})
+    basic_split_search(const order_problem& problem, operator_index v, split_side side,
+                       const split_settings& settings = {})
         : problem_(&problem), forwards_(side == split_side::after), settings_(settings) {
         if (!forwards_) turned_ = reverse(problem);
         v_ = turn(v);
@@ -338,5 +339,6 @@ private:
     std::size_t tried_ = 0;
     std::vector<operator_index> order_;
 };
+using split_search = basic_split_search<>;
 
 }  // namespace stowage::order::detail

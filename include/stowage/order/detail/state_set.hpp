@@ -10,7 +10,8 @@
 namespace stowage::order::detail {
 
 /// Keys of states; the key of the empty set of operators, {0, 0}, cannot be held.
-class state_set {
+template <class = void>
+class basic_state_set {
 public:
     /// Drops all keys. O(size).
     void clear() {
@@ -51,5 +52,6 @@ private:
     std::vector<state_key> slots_;
     std::size_t count_ = 0;
 };
+using state_set = basic_state_set<>;
 
 }  // namespace stowage::order::detail

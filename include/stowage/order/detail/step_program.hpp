@@ -34,9 +34,10 @@ struct step_program_settings {
 };
 
 /// The integer program of one problem (run forwards). Refers to the problem.
-class step_program {
+template <class = void>
+class basic_step_program {
 public:
-    step_program(const order_problem& problem, step_spans spans, const step_program_settings& settings)
+    basic_step_program(const order_problem& problem, step_spans spans, const step_program_settings& settings)
         : problem_(&problem), spans_(std::move(spans)), settings_(settings) {
         choose_unit();
         build();
@@ -281,5 +282,6 @@ private:
     std::vector<solver::term> row_;
     bool built_ = false;
 };
+using step_program = basic_step_program<>;
 
 }  // namespace stowage::order::detail

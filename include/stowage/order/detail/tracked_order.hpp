@@ -21,9 +21,10 @@ namespace stowage::order::detail {
 ///
 /// The excess is the sum of (hill - threshold) over all higher hills, each scaled down by a power of two and
 /// rounded up where sizes are so large that the sum could pass 2^62.
-class tracked_order {
+template <class = void>
+class basic_tracked_order {
 public:
-    explicit tracked_order(const order_problem& problem)
+    explicit basic_tracked_order(const order_problem& problem)
         : problem_(&problem), count_(problem.operator_count()), position_(count_), hill_(count_),
           live_after_(count_), hot_place_(count_, not_hot), dies_at_once_(count_, 0),
           tensors_(problem.tensor_count()), start_live_(problem.live_at_start()) {
@@ -202,5 +203,6 @@ private:
     std::int64_t excess_ = 0;
     int shift_ = 0;
 };
+using tracked_order = basic_tracked_order<>;
 
 }  // namespace stowage::order::detail

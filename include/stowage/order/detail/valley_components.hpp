@@ -19,9 +19,10 @@
 namespace stowage::order::detail {
 
 /// Searches valleys of one frontier component by component. Refers to the frontier and its engine.
-class component_seeker {
+template <class = void>
+class basic_component_seeker {
 public:
-    component_seeker(frontier& state, valley_engine& engine)
+    basic_component_seeker(frontier& state, valley_engine& engine)
         : state_(&state), engine_(&engine), label_(state.problem().operator_count(), unlabelled),
           met_(state.problem().operator_count(), 0), mark_(state.problem().operator_count(), 0) {}
 
@@ -247,5 +248,6 @@ private:
     std::vector<operator_index> stack_;
     std::vector<operator_index> scratch_;
 };
+using component_seeker = basic_component_seeker<>;
 
 }  // namespace stowage::order::detail

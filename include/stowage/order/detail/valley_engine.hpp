@@ -37,26 +37,30 @@ struct search_effort {
     std::int64_t least_refused = std::numeric_limits<std::int64_t>::max();  ///< least hill above the bound
 
     /// One more state, of about `looks` looks; false if it was the last.
+    template <class = void>
     bool spend(std::size_t looks) {
         ++states;
         const bool paid = account == nullptr || account->spend(1 + looks / 64);
         return paid && states < state_limit;
     }
     /// Books a search of a part that was given a copy of this and whose hills lack `base`.
+    template <class = void>
     void absorb(const search_effort& part, std::int64_t base) {
         states = part.states;
         if (part.least_refused != std::numeric_limits<std::int64_t>::max())
             least_refused = std::min(least_refused, part.least_refused + base);
     }
+    template <class = void>
     [[nodiscard]] bool exhausted() const {
         return states >= state_limit || (account != nullptr && account->exhausted());
     }
 };
 
 /// Searches valleys of one frontier, which it moves and does not own.
-class valley_engine {
+template <class = void>
+class basic_valley_engine {
 public:
-    explicit valley_engine(frontier& state) : state_(&state), floor_(state.problem()) {}
+    explicit basic_valley_engine(frontier& state) : state_(&state), floor_(state.problem()) {}
 
     /// Runs ready operators that fit `bound` and do not raise f, until there is none (rule 2 with one
     /// operator: it loses nothing).
@@ -186,5 +190,6 @@ private:
     std::vector<choice> choices_;
     std::size_t keys_of_commit_ = 0;
 };
+using valley_engine = basic_valley_engine<>;
 
 }  // namespace stowage::order::detail

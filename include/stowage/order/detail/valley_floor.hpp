@@ -12,9 +12,10 @@
 namespace stowage::order::detail {
 
 /// Finds where a valley is lowest. Reuses its storage; serves frontiers of one problem.
-class valley_floor {
+template <class = void>
+class basic_valley_floor {
 public:
-    explicit valley_floor(const order_problem& problem)
+    explicit basic_valley_floor(const order_problem& problem)
         : node_(problem.operator_count(), none), seen_(problem.tensor_count(), 0) {}
 
     /// A is the first `start` operators of the trail, W all of it. Rewinds to A and runs the operators of
@@ -108,5 +109,6 @@ private:
     std::vector<std::uint8_t> reaches_sink_;
     flow_network flow_;
 };
+using valley_floor = basic_valley_floor<>;
 
 }  // namespace stowage::order::detail

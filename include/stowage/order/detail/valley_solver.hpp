@@ -22,9 +22,10 @@ struct valley_settings {
 };
 
 /// Commits valleys from both ends of one problem, for one bound after the other. Refers to the problem.
-class valley_solver {
+template <class = void>
+class basic_valley_solver {
 public:
-    explicit valley_solver(const order_problem& problem, const valley_settings& settings = {})
+    explicit basic_valley_solver(const order_problem& problem, const valley_settings& settings = {})
         : settings_(settings), turned_(reverse(problem)), first_(problem), last_(turned_) {}
 
     /// Commits at either end until every operator is placed (found), or the end with the higher f has no
@@ -183,5 +184,6 @@ private:
     std::vector<operator_index> explored_;
     bool failed_forwards_ = true;
 };
+using valley_solver = basic_valley_solver<>;
 
 }  // namespace stowage::order::detail

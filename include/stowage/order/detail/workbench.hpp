@@ -30,21 +30,22 @@ struct candidate {
 };
 
 /// See above. Refers to the graph and the context, whose incumbent it keeps up to date.
-class workbench {
+template <class = void>
+class basic_workbench {
 public:
     /// O(size) beside the problem.
-    workbench(const tensor_graph& graph, context& shared)
+    basic_workbench(const tensor_graph& graph, context& shared)
         : graph_(&graph), context_(&shared), problem_(make_order_problem(graph)),
           least_hill_(graph.operator_count(), std::numeric_limits<std::int64_t>::max()) {
         if (!shared.incumbent.empty()) offer({shared.incumbent.begin(), shared.incumbent.end()}, "incumbent");
     }
     /// For a part of a program: there is no graph to give to users' policies.
-    workbench(order_problem problem, context& shared)
+    basic_workbench(order_problem problem, context& shared)
         : graph_(nullptr), context_(&shared), problem_(std::move(problem)),
           least_hill_(problem_.operator_count(), std::numeric_limits<std::int64_t>::max()) {}
-    workbench(const workbench&) = delete;
-    workbench& operator=(const workbench&) = delete;
-    ~workbench() = default;
+    basic_workbench(const basic_workbench&) = delete;
+    basic_workbench& operator=(const basic_workbench&) = delete;
+    ~basic_workbench() = default;
 
     /// The program; not for a bench that was made from a problem.
     [[nodiscard]] const tensor_graph& graph() const noexcept { return *graph_; }
@@ -135,6 +136,7 @@ private:
     std::vector<std::int64_t> least_hill_;
     std::string found_by_;
 };
+using workbench = basic_workbench<>;
 
 /// A policy that works on a workbench: it offers orders and raises the bound there.
 template <class P>
