@@ -9,6 +9,7 @@
 #include <stowage/layout/caching_allocator.hpp>
 #include <stowage/layout/caching_arena.hpp>
 #include <stowage/layout/capacity.hpp>
+#include <stowage/layout/conflict_keys.hpp>
 #include <stowage/layout/decision.hpp>
 #include <stowage/layout/exact.hpp>
 #include <stowage/layout/fallback.hpp>
@@ -21,10 +22,14 @@
 #include <stowage/layout/plan.hpp>
 #include <stowage/layout/planned_arena.hpp>
 #include <stowage/layout/policy.hpp>
+#include <stowage/layout/pools.hpp>
 #include <stowage/layout/portfolio.hpp>
 #include <stowage/layout/problem.hpp>
+#include <stowage/layout/replan.hpp>
 #include <stowage/layout/replay.hpp>
 #include <stowage/layout/replay_arena.hpp>
+#include <stowage/layout/section_growing.hpp>
+#include <stowage/layout/sharing.hpp>
 #include <stowage/layout/skyline.hpp>
 #include <stowage/layout/skylines.hpp>
 #include <stowage/layout/valley_rules.hpp>

@@ -52,9 +52,10 @@ struct pool_answer {
 namespace detail {
 
 /// One search over pools.
-class pool_search {
+template <class = void>
+class basic_pool_search {
 public:
-    pool_search(const problem& problem, const pool_options& options, budget& account)
+    basic_pool_search(const problem& problem, const pool_options& options, budget& account)
         : problem_(problem), options_(options), account_(account), compact_(checked_sections(problem)),
           assignment_(problem, compact_) {}
 
@@ -229,6 +230,7 @@ private:
     sections compact_;
     pool_assignment assignment_;
 };
+using pool_search = basic_pool_search<>;
 
 }  // namespace detail
 
@@ -238,7 +240,8 @@ private:
 /// assignments. Throws layout_error or overflow_error if the problem is not valid. O(n log n) an assignment
 /// beside the layouts. Example: `problem.capacities = {1 << 20, 64 << 20};
 /// layout::fit_pools(problem).pools[7]`.
-[[nodiscard]] inline pool_answer fit_pools(const problem& problem, const pool_options& options = {}) {
+template <class = void>
+[[nodiscard]] pool_answer fit_pools(const problem& problem, const pool_options& options = {}) {
     if (problem.capacities.empty()) throw layout_error("no pool has a capacity", {});
     budget account(options.limits);
     pool_answer answer = detail::pool_search(problem, options, account)();

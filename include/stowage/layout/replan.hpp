@@ -46,10 +46,11 @@ struct replan_answer {
 namespace detail {
 
 /// One re-planning.
-class replanner {
+template <class = void>
+class basic_replanner {
 public:
-    replanner(const problem& problem, std::span<const std::optional<std::int64_t>> previous,
-              std::int64_t capacity, const search_limits& limits)
+    basic_replanner(const problem& problem, std::span<const std::optional<std::int64_t>> previous,
+                    std::int64_t capacity, const search_limits& limits)
         : problem_(problem), previous_(previous), capacity_(capacity), limits_(limits), account_(limits),
           kept_(problem.buffers.size(), 0) {}
 
@@ -290,6 +291,7 @@ private:
     budget account_;
     std::vector<char> kept_;
 };
+using replanner = basic_replanner<>;
 
 }  // namespace detail
 
@@ -299,9 +301,10 @@ private:
 /// everything; then what moved is tried in its old place once more, the largest first. `infeasible` is proven
 /// of the problem, not of what is kept. Throws like layout::fit, and layout_error if `previous` has another
 /// length. Deterministic for one seed unless a clock ran out.
-[[nodiscard]] inline replan_answer replan(const problem& problem,
-                                          std::span<const std::optional<std::int64_t>> previous,
-                                          std::int64_t capacity, const search_limits& limits = {}) {
+template <class = void>
+[[nodiscard]] replan_answer replan(const problem& problem,
+                                   std::span<const std::optional<std::int64_t>> previous,
+                                   std::int64_t capacity, const search_limits& limits = {}) {
     detail::replanner planner(problem, previous, capacity, limits);
     replan_answer answer = planner();
     answer.seconds = planner.seconds();

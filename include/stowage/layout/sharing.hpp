@@ -43,6 +43,7 @@ struct collapsed_problem {
     std::vector<place> places;  ///< one a buffer of the whole problem
 
     /// Offsets of the whole problem from those of `problem`. O(n).
+    template <class = void>
     [[nodiscard]] offset_list expand(std::span<const std::int64_t> offsets) const {
         offset_list whole;
         whole.reserve(places.size());
@@ -57,9 +58,9 @@ namespace detail {
 /// The least r in [0, period) such that r + distance is a multiple of each member's alignment; `period` is
 /// set to the least common multiple. Nothing if there is none: two members whose alignments and distances
 /// contradict each other.
-[[nodiscard]] inline std::optional<std::int64_t> common_residue(const problem& problem,
-                                                                const shared_block& block,
-                                                                std::int64_t& period) {
+template <class = void>
+[[nodiscard]] std::optional<std::int64_t> common_residue(const problem& problem, const shared_block& block,
+                                                         std::int64_t& period) {
     __extension__ using wide = __int128;
     std::int64_t residue = 0;
     period = 1;
@@ -80,7 +81,8 @@ namespace detail {
 }
 
 /// The spans in which some member holds bytes, joined, as one buffer's lifetime and gaps.
-inline void join_lifetimes(const problem& problem, const shared_block& block, buffer& hull) {
+template <class = void>
+void join_lifetimes(const problem& problem, const shared_block& block, buffer& hull) {
     std::vector<interval> held;
     std::vector<interval> own;
     for (const shared_member& m : block) {
@@ -109,7 +111,8 @@ inline void join_lifetimes(const problem& problem, const shared_block& block, bu
 /// occurs twice or does not exist, a distance is negative, alignments contradict the distances, pins do, or
 /// members must be in different pools. O(n log n) and, for a block, the sum of its members' alignments'
 /// ratios.
-[[nodiscard]] inline collapsed_problem collapse(const problem& whole, std::span<const shared_block> blocks) {
+template <class = void>
+[[nodiscard]] collapsed_problem collapse(const problem& whole, std::span<const shared_block> blocks) {
     collapsed_problem result;
     result.problem.alignment = whole.alignment;
     result.problem.capacities = whole.capacities;
@@ -177,15 +180,16 @@ inline void join_lifetimes(const problem& problem, const shared_block& block, bu
 
 /// Bytes that nothing may be placed in, at all times.
 struct reserved_range {
-    std::int64_t offset = 0;            ///< first byte
-    std::int64_t size = 0;              ///< bytes
+    std::int64_t offset = 0;              ///< first byte
+    std::int64_t size = 0;                ///< bytes
     std::optional<std::uint32_t> pool{};  ///< of this pool (none: pool 0 where there are several)
 };
 
 /// Adds a reserved range to a problem as a buffer pinned there for as long as any other is alive, and returns
 /// its index; it counts in the arena. Its offset need not be aligned if the problem's alignment is 1. O(n).
 /// Throws layout_error if offset or size is negative or the offset is no multiple of the problem's alignment.
-inline std::size_t reserve(problem& problem, const reserved_range& range) {
+template <class = void>
+std::size_t reserve(problem& problem, const reserved_range& range) {
     const std::size_t index = problem.buffers.size();
     if (range.offset < 0 || range.size < 0) throw layout_error("a reserved range is negative", {index, {}});
     if (range.size > 0 && range.offset % problem.alignment != 0) {

@@ -25,10 +25,12 @@ enum class pool_order : std::uint8_t {
 };
 
 /// Assignments of buffers to pools. One thread at a time.
-class pool_assignment {
+template <class = void>
+class basic_pool_assignment {
 public:
     /// Both must outlive this.
-    pool_assignment(const problem& problem, const sections& compact) : problem_(problem), compact_(compact) {
+    basic_pool_assignment(const problem& problem, const sections& compact)
+        : problem_(problem), compact_(compact) {
         for (std::uint32_t i = 0; i < compact.items.size(); ++i) {
             if (!problem.buffers[compact.items[i].buffer].pool) free_.push_back(i);
         }
@@ -197,5 +199,6 @@ private:
     std::size_t depth_ = 0;
     bool fresh_ = true;
 };
+using pool_assignment = basic_pool_assignment<>;
 
 }  // namespace stowage::layout::detail
