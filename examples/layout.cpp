@@ -25,6 +25,7 @@
 #include <stowage/verify.hpp>
 
 #include "bytes.hpp"
+#include "command_line.hpp"
 
 namespace {
 
@@ -38,7 +39,7 @@ struct arguments {
     std::string problem;
     std::string answer_file;
     std::string svg_file;
-    std::string capacity_text;
+    std::optional<std::string> capacity_text;
     std::vector<std::int64_t> capacities;  // one a pool; empty: as much as is needed
     std::int64_t alignment = 1;
     std::optional<double> budget;
@@ -214,7 +215,7 @@ void plan(const layout::problem& problem, answer& found, const search_limits& li
 [[nodiscard]] std::string reason_text(const layout::problem& problem, const answer& found,
                                       const arguments& given) {
     constexpr std::size_t most_names = 20;
-    std::string text = std::string(to_string(found.status)) + " at capacity " + given.capacity_text;
+    std::string text = std::string(to_string(found.status)) + " at capacity " + *given.capacity_text;
     if (found.status == status::infeasible) {
         text += ": these buffers alone do not fit:";
         for (std::size_t i = 0; i < found.blame.size() && i < most_names; ++i)
@@ -254,33 +255,36 @@ void add_options(CLI::App& app, arguments& given) {
                    "bytes, with suffix or without (512MiB, 16GB); several pools: one each, parted by commas")
         ->type_name("BYTES[,BYTES...]");
     app.add_option("--alignment", given.alignment, "every offset is a multiple of this")
-        ->check(CLI::PositiveNumber)
+        ->transform(examples::positive_bytes())
+        ->type_name("BYTES")
         ->capture_default_str();
     auto* budget =
         app.add_option("--budget", given.budget, "seconds, from the end of reading")->type_name("SECONDS");
     app.add_option("--states", given.states, "limit of the search in states (default 200000)")
+        ->check(examples::whole_number())
         ->excludes(budget);
     app.add_option("--threads", given.threads, "threads that may be used")
-        ->check(CLI::PositiveNumber)
+        ->check(examples::whole_number(1))
         ->capture_default_str();
-    app.add_option("--seed", given.seed, "seed of every random choice")->capture_default_str();
+    app.add_option("--seed", given.seed, "seed of every random choice")
+        ->check(examples::whole_number())
+        ->capture_default_str();
     app.add_option("--svg", given.svg_file, "write a picture")->type_name("FILE");
     app.add_flag("--json", given.json, "print one JSON object");
 }
 
 void check(arguments& given) {
-    if (!given.capacity_text.empty()) {
-        const auto list = examples::parse_byte_list(given.capacity_text);
+    if (given.capacity_text) {
+        const auto list = examples::parse_byte_list(*given.capacity_text);
         if (!list)
-            throw CLI::ValidationError("--capacity", given.capacity_text + " is no list of byte counts");
+            throw CLI::ValidationError("--capacity",
+                                       "`" + *given.capacity_text + "` is no list of byte counts");
         given.capacities = *list;
     }
     if (given.budget && !(*given.budget >= 0 && *given.budget <= 1e9)) {
         throw CLI::ValidationError("--budget", "takes 0 to 1e9 seconds");
     }
-    if ((given.answer_file == "-") + (given.svg_file == "-") + given.json > 1) {
-        throw CLI::ValidationError("-o -, --svg - and --json", "only one can have standard output");
-    }
+    examples::check_distinct({given.answer_file, given.svg_file, given.json ? "-" : ""});
 }
 
 [[nodiscard]] int run(const arguments& given) {
@@ -291,6 +295,7 @@ void check(arguments& given) {
         std::cout << io::json_text(summary_json(problem, found));
     else if (given.answer_file != "-" && given.svg_file != "-")
         std::cout << summary_text(problem, found);
+    examples::flush_output();
     if (found.status == status::optimal || found.status == status::feasible) return 0;
     std::cerr << "layout: " << given.problem << ": " << reason_text(problem, found, given) << "\n";
     return exit_no;

@@ -14,12 +14,14 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <stowage/io.hpp>
 #include <stowage/roam.hpp>
 #include <stowage/verify.hpp>
 
+#include "../command_line.hpp"
 #include "policies.hpp"
 #include "rivals.hpp"
 
@@ -85,9 +87,9 @@ struct planned {
     return layout::plan(items.problem, policy, planning_options(given).limits()).arena;
 }
 
-[[nodiscard]] planned plan_one(const std::string& path, const arguments& given) {
+[[nodiscard]] planned plan_one(io::access_list program, const arguments& given) {
     planned result;
-    result.program = io::read_access_list(path);
+    result.program = std::move(program);
     const auto start = budget::clock::now();
     const tensor_graph& graph = result.program.graph;
     const auto order_policy = plan_program::order_policies().at(given.order);
@@ -309,13 +311,26 @@ void write_files(const std::vector<planned>& results, const arguments& given) {
             std::cerr << "\r\033[K[" << results.size() + 1 << "/" << given.programs.size() << "] " << path
                       << std::flush;
         }
-        results.push_back(plan_one(path, given));
+        io::access_list program = io::read_access_list(path);  // its errors name the file
+        try {
+            results.push_back(plan_one(std::move(program), given));
+        } catch (const stowage::error& error) {
+            throw stowage::error(path + ": " + error.what());
+        }
     }
     if (terminal) std::cerr << "\r\033[K";
     return results;
 }
 
-/// Options that name one file need one program.
+/// True if a file asked for is standard output, so that nothing else may be printed there.
+[[nodiscard]] bool writes_output(const arguments& given) {
+    for (const std::string* file : {&given.plan_file, &given.svg_file, &given.html_file, &given.dot_file}) {
+        if (*file == "-") return true;
+    }
+    return false;
+}
+
+/// Options that name one file need one program, and no two the same file.
 void check(const arguments& given) {
     const bool one_file = !given.plan_file.empty() || !given.svg_file.empty() || !given.dot_file.empty();
     if (given.programs.size() > 1 && one_file) {
@@ -324,6 +339,10 @@ void check(const arguments& given) {
     if (given.budget && !(*given.budget >= 0 && *given.budget <= 1e9)) {
         throw CLI::ValidationError("--budget", "takes 0 to 1e9 seconds");
     }
+    // With --json, -o - adds the whole plan to that one object.
+    const bool output_taken = given.json && given.plan_file != "-";
+    examples::check_distinct(
+        {given.plan_file, given.svg_file, given.html_file, given.dot_file, output_taken ? "-" : ""});
 }
 
 void add_options(CLI::App& app, arguments& given) {
@@ -348,16 +367,19 @@ void add_options(CLI::App& app, arguments& given) {
         ->capture_default_str();
     app.add_flag("--compare", given.compare, "compare with other planners");
     app.add_option("--alignment", given.alignment, "every offset is a multiple of this")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
+        ->transform(examples::positive_bytes())
+        ->type_name("BYTES");
     auto* budget =
         app.add_option("--budget", given.budget, "seconds, from the end of reading")->type_name("SECONDS");
     app.add_option("--states", given.states, "limit of each search in states (default 200000)")
+        ->check(examples::whole_number())
         ->excludes(budget);
     app.add_option("--threads", given.threads, "threads that may be used")
-        ->check(CLI::PositiveNumber)
+        ->check(examples::whole_number(1))
         ->capture_default_str();
-    app.add_option("--seed", given.seed, "seed of every random choice")->capture_default_str();
+    app.add_option("--seed", given.seed, "seed of every random choice")
+        ->check(examples::whole_number())
+        ->capture_default_str();
     app.add_flag("--json", given.json, "print one JSON object");
 }
 
@@ -378,8 +400,9 @@ int main(int argc, char** argv) {
         write_files(results, given);
         if (given.json)
             print_json(results, given);
-        else if (given.plan_file != "-")
+        else if (!writes_output(given))
             print_text(results, given);
+        examples::flush_output();
     } catch (const stowage::error& error) {
         std::cerr << "plan: " << error.what() << "\n";
         return exit_bad_input;

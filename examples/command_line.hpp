@@ -1,0 +1,59 @@
+#pragma once
+// What the command lines of the programs `plan` and `layout` share: numbers as people type them, and output
+// that arrives or is missed.
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <initializer_list>
+#include <iostream>
+#include <optional>
+#include <string>
+#include <system_error>
+
+#include <stowage/io.hpp>
+
+#include "bytes.hpp"
+
+namespace examples {
+
+/// A number of bytes, with a suffix or without, that is not 0; replaced by its digits.
+[[nodiscard]] inline CLI::Validator positive_bytes() {
+    return {[](std::string& text) -> std::string {
+                const auto bytes = parse_bytes(text);
+                if (!bytes || *bytes == 0) return "`" + text + "` is no number of bytes from 1 to 2^63 - 1";
+                text = std::to_string(*bytes);
+                return {};
+            },
+            ""};
+}
+
+/// Decimal digits alone: the parser itself takes -1, and all that is too large, for 2^64 - 1, a search
+/// without end.
+[[nodiscard]] inline CLI::Validator whole_number(std::uint64_t least = 0) {
+    return {[least](std::string& text) -> std::string {
+                std::uint64_t number = 0;
+                const char* const end = text.data() + text.size();
+                const auto [read, failure] = std::from_chars(text.data(), end, number);
+                if (failure == std::errc() && read == end && number >= least) return {};
+                return "`" + text + "` is no whole number from " + std::to_string(least) + " to 2^64 - 1";
+            },
+            ""};
+}
+
+/// Refuses options that would write one file, or standard output, twice. `--json` counts as "-".
+inline void check_distinct(std::initializer_list<std::string> files) {
+    for (const auto* file = files.begin(); file != files.end(); ++file) {
+        if (file->empty() || std::find(files.begin(), file, *file) == file) continue;
+        const std::string place = *file == "-" ? "standard output" : *file;
+        throw CLI::ValidationError(place, "two options write it, only one can");
+    }
+}
+
+/// Throws file_error unless all that was printed has arrived.
+inline void flush_output() {
+    if (!std::cout.flush()) throw stowage::io::file_error("cannot be written", "standard output");
+}
+
+}  // namespace examples
