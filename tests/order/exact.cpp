@@ -49,6 +49,11 @@ TEST_CASE("exact proves the least peak, and no policy claims more than holds") {
         REQUIRE(whole.lower_bound <= least);
         REQUIRE(whole.peak >= least);
         REQUIRE((whole.status == stowage::status::optimal) == (whole.peak == whole.lower_bound));
+        if (whole.witness.rule == "min cut") {  // the witness holds in the whole program
+            const order::detail::order_problem problem = order::detail::make_order_problem(graph);
+            order::detail::cut_library cuts(problem);
+            REQUIRE(cuts.least_hill(whole.witness.at) >= whole.lower_bound);
+        }
         proven += whole.status == stowage::status::optimal ? 1 : 0;
         ++programs;
         const std::uint64_t states = 1 + random.below(300);

@@ -47,8 +47,9 @@ public:
             stage(part.bench);
             parts_.collect(k);
             const bound_witness& witness = part.shared.witness;
-            bench_->raise(part.shared.lower_bound + part.base, witness.rule.c_str(),
-                          parts_.origin(k, witness.at));
+            const bool holds = witness.at == no_operator || parts_.is_fixed(k, witness.at);
+            bench_->raise(part.shared.lower_bound + part.base, holds ? witness.rule.c_str() : "search",
+                          holds ? parts_.origin(k, witness.at) : no_operator);
         }
         offer();
     }

@@ -138,6 +138,11 @@ public:
     [[nodiscard]] operator_index origin(std::size_t k, operator_index op) const {
         return op == no_operator ? op : reduced_.origin[segments_.order[parts_[k].first + op]];
     }
+    /// True if operator `op` of part `k` has the same least hill in the whole: one that rule 8 moves into its
+    /// part may run with fewer live bytes elsewhere, where it does harm to others.
+    [[nodiscard]] bool is_fixed(std::size_t k, operator_index op) const {
+        return segments_.moves[segments_.order[parts_[k].first + op]] == mobility::fixed;
+    }
     [[nodiscard]] const reduction& reduced() const noexcept { return reduced_; }
 
 private:
