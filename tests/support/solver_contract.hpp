@@ -120,6 +120,9 @@ inline solver::model hard_model(std::size_t n) {
     return program;
 }
 
+/// The least objective of hard_model: what parity leaves over.
+inline constexpr double hard_optimum = 1;
+
 /// The values of hard_model that are known from the start.
 inline std::vector<double> hard_start(std::size_t n) {
     std::vector<double> start(n, 0.0);
@@ -179,9 +182,11 @@ void check_limits(const Solver& solver) {
     CHECK(by_nodes.has_values());
     CHECK(by_nodes.bound <= by_nodes.objective);
     CHECK(by_nodes.objective <= program.objective(start));
+    CHECK(by_nodes.bound <= hard_optimum + 1e-5);
     const solver::result by_time = solver::solve(solver, program, {.time = 30ms, .start = start});
     CHECK(by_time.has_values());
     CHECK(by_time.objective <= program.objective(start));
+    CHECK(by_time.bound <= hard_optimum + 1e-5);
     CHECK(by_time.seconds < 20);  // no more than "it ends"
 }
 
@@ -203,6 +208,7 @@ void check_stops(const Solver& solver) {
         CHECK(found.answer.has_values());
         CHECK(!solver::violation(program, found.answer.values));
         CHECK(found.answer.objective <= program.objective(start));
+        CHECK(found.answer.bound <= hard_optimum + 1e-5);
     }
 }
 

@@ -81,6 +81,7 @@ private:
             const offset_list offsets = policy(problem, own);
             if (offsets.size() != problem.buffers.size()) return;
             std::vector<std::int64_t> by_item;
+            by_item.reserve(compact.items.size());
             for (const detail::item& entry : compact.items)
                 by_item.push_back(offsets[entry.buffer]);
             // Pushed down, its offsets are sums of sizes, as the program's are.

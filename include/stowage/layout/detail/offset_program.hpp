@@ -128,12 +128,12 @@ public:
         std::vector<double> values(program_.variable_count(), 0.0);
         std::int64_t arena = least_ * arena_unit_;
         for (std::size_t i = 0; i < offsets.size(); ++i) {
-            values[i] = static_cast<double>(offsets[i] / (unit_ * step_[i]));
+            values[i] = quotient(offsets[i], unit_ * step_[i]);
             arena = std::max(arena, offsets[i] + compact_->items[i].size);
         }
         for (std::size_t p = 0; p < pairs_.size(); ++p)
             values[first_pair() + p] = offsets[pairs_[p].first] < offsets[pairs_[p].second] ? 1 : 0;
-        values[top()] = static_cast<double>((arena + arena_unit_ - 1) / arena_unit_);
+        values[top()] = quotient(arena + arena_unit_ - 1, arena_unit_);
         return values;
     }
     /// The layout that `values` mean, by item; nothing if they mean none.
@@ -147,6 +147,11 @@ public:
 private:
     static constexpr std::int64_t exact_limit = std::int64_t{1} << 50;
 
+    /// A number of whole units.
+    [[nodiscard]] static double quotient(std::int64_t bytes, std::int64_t unit) noexcept {
+        const std::int64_t units = bytes / unit;
+        return static_cast<double>(units);
+    }
     [[nodiscard]] std::size_t first_pair() const noexcept { return compact_->items.size(); }
     [[nodiscard]] std::size_t top() const noexcept { return compact_->items.size() + pairs_.size(); }
 
@@ -161,19 +166,19 @@ private:
         arena_unit_ = unit_;
         for (const item& entry : compact_->items) {
             const std::int64_t rounded = stowage::detail::align_up(entry.size, grid);
-            height_.push_back(static_cast<double>(rounded / unit_));
+            height_.push_back(quotient(rounded, unit_));
             step_.push_back(entry.alignment == grid ? 1 : entry.alignment / unit_);
             arena_unit_ = std::gcd(arena_unit_, entry.size);
         }
     }
     void build() {
-        const double ratio = static_cast<double>(unit_ / arena_unit_);
+        const double ratio = quotient(unit_, arena_unit_);
         for (std::size_t i = 0; i < compact_->items.size(); ++i) {
             const item& entry = compact_->items[i];
             const std::int64_t room = most_ * arena_unit_ - entry.size;
             const std::int64_t last = room < 0 ? -1 : room / (unit_ * step_[i]);
             if (entry.pinned()) {
-                const auto at = static_cast<double>(entry.pin / unit_);
+                const auto at = quotient(entry.pin, unit_);
                 program_.add_variable(solver::variable_kind::continuous, at, at);
                 step_[i] = 1;
             } else if (last <= 0) {
@@ -190,7 +195,7 @@ private:
         const auto arena = program_.add_variable(solver::variable_kind::continuous,
                                                  static_cast<double>(least_), static_cast<double>(most_), 1);
         for (std::size_t i = 0; i < compact_->items.size(); ++i) {
-            program_.add_row(static_cast<double>(compact_->items[i].size / arena_unit_),
+            program_.add_row(quotient(compact_->items[i].size, arena_unit_),
                              {{arena, 1}, {static_cast<std::uint32_t>(i), -ratio * step(i)}},
                              solver::infinity);
         }

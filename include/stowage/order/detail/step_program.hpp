@@ -48,9 +48,9 @@ public:
     [[nodiscard]] const solver::model& program() const noexcept { return program_; }
     /// A peak in bytes from an objective or bound of the program.
     [[nodiscard]] std::int64_t bytes(double units) const noexcept {
-        const auto most = static_cast<double>(std::numeric_limits<std::int64_t>::max() / unit_);
-        return units >= most ? std::numeric_limits<std::int64_t>::max()
-                             : static_cast<std::int64_t>(units) * unit_;
+        const std::int64_t most = std::numeric_limits<std::int64_t>::max() / unit_;
+        return units >= static_cast<double>(most) ? std::numeric_limits<std::int64_t>::max()
+                                                  : static_cast<std::int64_t>(units) * unit_;
     }
     /// The step at which each operator runs by `values`. O(variables).
     [[nodiscard]] std::vector<std::uint32_t> steps_of(std::span<const double> values) const {
@@ -263,7 +263,8 @@ private:
         return true;
     }
     [[nodiscard]] double units(std::int64_t bytes) const noexcept {
-        return static_cast<double>(bytes / unit_);
+        const std::int64_t whole = bytes / unit_;
+        return static_cast<double>(whole);
     }
 
     const order_problem* problem_;

@@ -123,6 +123,8 @@ private:
 inline void cbc_load(const model& program, OsiClpSolverInterface& solver) {
     std::vector<int> starts;
     std::vector<int> columns;
+    starts.reserve(program.begin.size());
+    columns.reserve(program.entry_count());
     for (const std::size_t begin : program.begin)
         starts.push_back(static_cast<int>(begin));
     for (const variable_index i : program.variables)

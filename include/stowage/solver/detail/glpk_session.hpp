@@ -26,10 +26,7 @@ enum class glpk_end : std::uint8_t {
 
 /// Everything that a run reads and writes; owned by the caller, alive through the run. Plain data.
 struct glpk_job {
-    // The model, in GLPK's form: positions from 1, element 0 unused.
-    int variables = 0;
-    int rows = 0;
-    int entries = 0;
+    // The model, in GLPK's form: positions of entries from 1, element 0 unused.
     const int* entry_row = nullptr;
     const int* entry_variable = nullptr;
     const double* entry_value = nullptr;
@@ -39,35 +36,39 @@ struct glpk_job {
     const unsigned char* integer = nullptr;
     const double* row_lower = nullptr;
     const double* row_upper = nullptr;
-    double constant = 0;
     const double* start = nullptr;  // from 1, or none
+    double constant = 0;
     // How.
     double relative_gap = 0;
-    double object_tolerance = 1e-7;
     double absolute_gap = 0;
+    double object_tolerance = 1e-7;
     std::uint64_t node_limit = 0;
-    bool cuts = true;
-    bool presolve = false;
     void* owner = nullptr;
     bool (*must_stop)(void* owner) noexcept = nullptr;
     bool (*found)(void* owner, double objective) noexcept = nullptr;  // false: stop; values are in `values`
     // What comes back.
     double* values = nullptr;  // incumbent, from 0
-    bool has_values = false;
     double objective = 0;
     double bound = 0;
-    bool has_bound = false;
     std::uint64_t nodes = 0;
-    bool stopped = false;  // it was told to stop
-    int code = 0;
-    glpk_end end = glpk_end::failed;
-    char message[200] = {};
     std::size_t message_length = 0;
     // Of the run itself.
-    bool start_given = false;
-    bool interruptible = false;
     std::chrono::steady_clock::time_point last_look = {};
     std::jmp_buf escape = {};
+    // The same, smaller things: sizes, switches, what came back.
+    int variables = 0;
+    int rows = 0;
+    int entries = 0;
+    int code = 0;
+    glpk_end end = glpk_end::failed;
+    bool cuts = true;
+    bool presolve = false;
+    bool has_values = false;
+    bool has_bound = false;
+    bool stopped = false;  // it was told to stop
+    bool start_given = false;
+    bool interruptible = false;
+    char message[200] = {};
 };
 
 /// GLPK's error hook.
