@@ -40,6 +40,7 @@ struct arguments {
     std::string html_file;
     std::string svg_file;
     std::string dot_file;
+    std::string proof_file;
     std::string order = "roam-best";
     std::string layout = "portfolio";
     std::optional<std::int64_t> alignment;
@@ -292,6 +293,10 @@ void write_files(const std::vector<planned>& results, const arguments& given) {
     }
     prepare(given.dot_file,
             [&] { return io::dot_text(results[0].program.graph, {.name = results[0].program.name}); });
+    prepare(given.proof_file, [&] {
+        return io::json_text(
+            io::proof_json(results[0].program.graph, results[0].made, results[0].program.name));
+    });
     std::vector<io::picture> pictures;
     if (!given.svg_file.empty() || !given.html_file.empty()) {
         for (const planned& result : results)
@@ -324,7 +329,8 @@ void write_files(const std::vector<planned>& results, const arguments& given) {
 
 /// True if a file asked for is standard output, so that nothing else may be printed there.
 [[nodiscard]] bool writes_output(const arguments& given) {
-    for (const std::string* file : {&given.plan_file, &given.svg_file, &given.html_file, &given.dot_file}) {
+    for (const std::string* file :
+         {&given.plan_file, &given.svg_file, &given.html_file, &given.dot_file, &given.proof_file}) {
         if (*file == "-") return true;
     }
     return false;
@@ -332,17 +338,18 @@ void write_files(const std::vector<planned>& results, const arguments& given) {
 
 /// Options that name one file need one program, and no two the same file.
 void check(const arguments& given) {
-    const bool one_file = !given.plan_file.empty() || !given.svg_file.empty() || !given.dot_file.empty();
+    const bool one_file = !given.plan_file.empty() || !given.svg_file.empty() || !given.dot_file.empty() ||
+                          !given.proof_file.empty();
     if (given.programs.size() > 1 && one_file) {
-        throw CLI::ValidationError("-o, --svg and --dot", "take one PROGRAM; --html takes several");
+        throw CLI::ValidationError("-o, --svg, --dot and --proof", "take one PROGRAM; --html takes several");
     }
     if (given.budget && !(*given.budget >= 0 && *given.budget <= 1e9)) {
         throw CLI::ValidationError("--budget", "takes 0 to 1e9 seconds");
     }
     // With --json, -o - adds the whole plan to that one object.
     const bool output_taken = given.json && given.plan_file != "-";
-    examples::check_distinct(
-        {given.plan_file, given.svg_file, given.html_file, given.dot_file, output_taken ? "-" : ""});
+    examples::check_distinct({given.plan_file, given.svg_file, given.html_file, given.dot_file,
+                              given.proof_file, output_taken ? "-" : ""});
 }
 
 void add_options(CLI::App& app, arguments& given) {
@@ -359,6 +366,8 @@ void add_options(CLI::App& app, arguments& given) {
     app.add_option("--html", given.html_file, "write the report")->type_name("FILE");
     app.add_option("--svg", given.svg_file, "write the picture")->type_name("FILE");
     app.add_option("--dot", given.dot_file, "write the graph for Graphviz")->type_name("FILE");
+    app.add_option("--proof", given.proof_file, "write why no plan can need less (proof/1)")
+        ->type_name("FILE");
     app.add_option("--order", given.order, "order policy")
         ->check(CLI::IsMember(orders))
         ->capture_default_str();

@@ -10,4 +10,5 @@
 #include <stowage/io/layout_picture.hpp>
 #include <stowage/io/picture.hpp>
 #include <stowage/io/plan_file.hpp>
+#include <stowage/io/proof_file.hpp>
 #include <stowage/io/svg.hpp>

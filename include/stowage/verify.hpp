@@ -4,5 +4,6 @@
 #include <stowage/verify/layout.hpp>
 #include <stowage/verify/order.hpp>
 #include <stowage/verify/plan.hpp>
+#include <stowage/verify/proof.hpp>
 #include <stowage/verify/timesteps.hpp>
 #include <stowage/verify/verdict.hpp>

@@ -1,0 +1,33 @@
+#include <stowage/io/proof_file.hpp>
+
+#include <doctest/doctest.h>
+
+#include <stowage/graph/make_tensor_graph.hpp>
+#include <stowage/roam/planner.hpp>
+
+#include "support/random_program.hpp"
+
+using namespace stowage;
+
+TEST_CASE("a bound that is a cut can be replayed, one without an operator cannot") {
+    int replayable = 0;
+    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+        const tensor_graph graph = make_tensor_graph(test::random_program(seed, {.operators = 10}));
+        plan made = roam::best(graph, {.states = 20'000});
+        const nlohmann::ordered_json proof = io::proof_json(graph, made, "random");
+        CHECK(proof["peak_lower_bound_bytes"] == made.peak.lower_bound);
+        CHECK(proof["fingerprint"] == io::fingerprint_text(graph.fingerprint()));
+        if (made.witness.rule == "min cut") CHECK(proof["replayable"] == true);
+        replayable += proof["replayable"] == true ? 1 : 0;
+        made.witness = {"search", no_operator};
+        CHECK(io::proof_json(graph, made, "random")["replayable"] == false);
+    }
+    CHECK(replayable > 30);
+}
+
+TEST_CASE("a claim above the cut is not replayable") {
+    const tensor_graph graph = make_tensor_graph(test::random_program(2, {.operators = 10}));
+    plan made = roam::best(graph);
+    made.peak.lower_bound += 1;
+    CHECK(io::proof_json(graph, made, "random")["replayable"] == false);
+}

@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""Replays a proof/1 file against its access-list/1 program; shares nothing with the library.
+
+usage: check_proof.py PROGRAM.json[.gz] PROOF.json     exit 0: the bound is proven; 1: it is not; prints why
+
+The bound is the least number of bytes alive while one operator runs, over all sets of operators that may have run before
+it: a minimum cut, computed here by Dinic's algorithm on a network built from the accesses alone.
+"""
+import collections
+import gzip
+import json
+import sys
+
+KINDS = ["parameter", "buffer", "optimizer_state", "input", "constant", "donated", "intermediate", "output"]
+UNLIMITED = 1 << 62
+
+
+def load(path):
+    with (gzip.open if path.endswith(".gz") else open)(path, "rt") as file:
+        return json.load(file)
+
+
+def column(document, table, name, default):
+    names = document["columns"][table]
+    if name not in names:
+        return [default] * len(document[table])
+    at = names.index(name)
+    return [default if row[at] is None else row[at] for row in document[table]]
+
+
+def fingerprint(sizes, kinds, reads, writes, scratch, device):
+    words = [len(sizes)]
+    for size, kind in zip(sizes, kinds):
+        words += [size, KINDS.index(kind)]
+    words.append(len(reads))
+    for r, w, x, d in zip(reads, writes, scratch, device):
+        words += [len(r), *r, len(w), *w, x, d]
+    value = 0xCBF29CE484222325
+    for word in words:
+        for byte in word.to_bytes(8, "little"):
+            value = ((value ^ byte) * 0x100000001B3) & (2**64 - 1)
+    return "%016x" % value
+
+
+def hazards(reads, writes):
+    """For each operator those before it: read after write, write after write, write after read."""
+    last_write, readers, before = {}, collections.defaultdict(set), []
+    for i, (r, w) in enumerate(zip(reads, writes)):
+        found = {last_write[s] for s in [*r, *w] if s in last_write}
+        for s in w:
+            found |= readers[s]
+        found.discard(i)
+        before.append(found)
+        for s in r:
+            readers[s].add(i)
+        for s in w:
+            last_write[s], readers[s] = i, set()
+    return before
+
+
+class Flow:
+    def __init__(self, nodes):
+        self.out = [[] for _ in range(nodes)]
+        self.to, self.left = [], []
+
+    def arc(self, a, b, capacity):
+        self.out[a].append(len(self.to))
+        self.to.append(b)
+        self.left.append(capacity)
+        self.out[b].append(len(self.to))
+        self.to.append(a)
+        self.left.append(0)
+
+    def run(self, source, sink):
+        total = 0
+        while True:
+            level = {source: 0}
+            queue = collections.deque([source])
+            while queue:
+                node = queue.popleft()
+                for a in self.out[node]:
+                    if self.left[a] and self.to[a] not in level:
+                        level[self.to[a]] = level[node] + 1
+                        queue.append(self.to[a])
+            if sink not in level:
+                return total
+            at = [0] * len(self.out)
+            path, node = [], source
+            while True:
+                if node == sink:
+                    sent = min(self.left[a] for a in path)
+                    for a in path:
+                        self.left[a] -= sent
+                        self.left[a ^ 1] += sent
+                    total += sent
+                    path, node = [], source
+                while at[node] < len(self.out[node]):
+                    a = self.out[node][at[node]]
+                    if self.left[a] and level.get(self.to[a]) == level[node] + 1:
+                        break
+                    at[node] += 1
+                if at[node] < len(self.out[node]):
+                    path.append(a)
+                    node = self.to[a]
+                elif path:
+                    level.pop(node, None)
+                    node = self.to[path.pop() ^ 1]
+                else:
+                    break
+
+
+def cone(start, edges):
+    inside, todo = {start}, [start]
+    while todo:
+        for other in edges[todo.pop()]:
+            if other not in inside:
+                inside.add(other)
+                todo.append(other)
+    return inside
+
+
+def least_alive(op, sizes, kinds, reads, writes, scratch):
+    before = hazards(reads, writes)
+    after = [[] for _ in before]
+    for i, those in enumerate(before):
+        for p in those:
+            after[p].append(i)
+    n = len(before)
+    source, sink = n, n + 1
+    network = Flow(n + 2 + len(sizes))
+    early, late = cone(op, before), cone(op, after)
+    for v in range(n):
+        if v in late:
+            network.arc(v, sink, UNLIMITED)
+        elif v in early:
+            network.arc(source, v, UNLIMITED)
+        for p in before[v]:
+            network.arc(v, p, UNLIMITED)
+    users = collections.defaultdict(set)
+    maker = {}
+    for i, (r, w) in enumerate(zip(reads, writes)):
+        for s in [*r, *w]:
+            users[s].add(i)
+        for s in w:
+            maker.setdefault(s, i)
+    fixed = scratch[op]
+    for s, (size, kind) in enumerate(zip(sizes, kinds)):
+        if KINDS.index(kind) < 5 or not users[s] or not size:
+            continue
+        first = None if kind == "donated" else maker[s]
+        if first == op:
+            fixed += size
+            continue
+        node = n + 2 + s
+        network.arc(source if first is None else first, node, size)
+        if kind == "output":
+            network.arc(node, sink, UNLIMITED)
+        for user in users[s]:
+            network.arc(node, user, UNLIMITED)
+    return fixed + network.run(source, sink)
+
+
+def main():
+    program, proof = load(sys.argv[1]), load(sys.argv[2])
+    sizes, kinds = column(program, "storages", "bytes", 0), column(program, "storages", "kind", "")
+    reads, writes = column(program, "ops", "reads", ()), column(program, "ops", "writes", ())
+    scratch, device = column(program, "ops", "workspace", 0), column(program, "ops", "device", 0)
+    if proof.get("format") != "proof/1":
+        sys.exit("this is no proof/1 file")
+    if proof["fingerprint"] != fingerprint(sizes, kinds, reads, writes, scratch, device):
+        sys.exit("the proof is of another program")
+    if not proof["replayable"]:
+        print("the bound rests on a search without a log: not replayed")
+        sys.exit(1)
+    found = least_alive(proof["operator"], sizes, kinds, reads, writes, scratch)
+    claimed = proof["peak_lower_bound_bytes"]
+    if found < claimed:
+        print(f"operator {proof['operator']}: {found} bytes can be all that is alive, the proof says {claimed}")
+        sys.exit(1)
+    print(f"proven: in every order {found} bytes are alive while operator {proof['operator']} runs")
+
+
+main()
