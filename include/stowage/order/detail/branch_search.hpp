@@ -9,11 +9,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <tuple>
 #include <utility>
 #include <vector>
 
-#include <stowage/order/detail/cut_network.hpp>
+#include <stowage/order/detail/branching_pair.hpp>
 #include <stowage/order/detail/order_problem.hpp>
 #include <stowage/order/detail/precedence_prober.hpp>
 #include <stowage/order/detail/residual.hpp>
@@ -59,11 +58,6 @@ private:
     struct place {
         std::size_t depth = 0;
         std::size_t one_sided = 0;  // nodes in a row above it whose pair cost nothing on one side
-    };
-    struct pair_choice {
-        double score = -1;
-        operator_index first = 0;
-        operator_index second = 0;
     };
 
     verdict solve(residual& rest, const place& at, search_effort& effort) {
@@ -146,7 +140,7 @@ private:
 
     verdict branch(residual& rest, std::span<const std::pair<std::int64_t, operator_index>> tight,
                    const place& at, search_effort& effort) {
-        const pair_choice pair = choose(rest, tight, effort);
+        const branching_pair pair = choose_pair(rest, tight, effort);
         // Pairs that cost nothing on one side lead down long chains: a few are worth a try.
         constexpr double one_sided = 0.06;
         place below{at.depth + 1, pair.score < one_sided ? at.one_sided + 1 : 0};
@@ -160,105 +154,6 @@ private:
             if (of_child != verdict::refuted) return of_child;
         }
         return verdict::refuted;
-    }
-
-    /// The pair of operators on whose order to branch, the side that loses less slack first.
-    [[nodiscard]] static pair_choice choose(const residual& rest,
-                                            std::span<const std::pair<std::int64_t, operator_index>> tight,
-                                            search_effort& effort) {
-        constexpr std::size_t fewest = 4;
-        const std::int64_t cutoff = std::max(3 * tight[0].first, tight[0].first + rest.bound() / 1000);
-        std::size_t count = 0;
-        while (count < tight.size() && (count < fewest || tight[count].first <= cutoff))
-            ++count;
-        std::vector<cut_network> networks;
-        std::vector<std::vector<std::int64_t>> saved;
-        for (std::size_t k = 0; k < count; ++k) {
-            networks.emplace_back(rest.problem());
-            networks.back().least_live(tight[k].second);
-            saved.push_back(networks.back().flow().residual());
-        }
-        // How much slack the dependency a -> b costs: with b there, a must be.
-        const auto loss = [&](operator_index a, operator_index b) {
-            double largest = 0;
-            double sum = 0;
-            for (std::size_t k = 0; k < count; ++k) {
-                const std::int64_t room = tight[k].first + 1;
-                const std::int64_t lost =
-                    std::min(room, forced_flow(networks[k], tight[k].second, a, b, room));
-                networks[k].flow().restore(saved[k]);
-                const double scale = static_cast<double>(tight[0].first + 1) / static_cast<double>(room);
-                const double share =
-                    lost >= room ? 1.0 : static_cast<double>(lost) / static_cast<double>(room) * scale;
-                largest = std::max(largest, share);
-                sum += share;
-            }
-            if (effort.account != nullptr) effort.account->spend(1 + count * saved[0].size() / 512);
-            return largest + 0.01 * sum;
-        };
-        pair_choice best;
-        for (const pair_choice& candidate : promising(networks, saved, tight.first(count), effort)) {
-            if (effort.exhausted() && best.score >= 0) return best;
-            const double one = loss(candidate.first, candidate.second);
-            if (one < best.score) continue;
-            const double other = loss(candidate.second, candidate.first);
-            const double score = std::min(one, other) + 0.05 * std::max(one, other);
-            if (score <= best.score) continue;
-            best = one <= other ? pair_choice{score, candidate.first, candidate.second}
-                                : pair_choice{score, candidate.second, candidate.first};
-        }
-        return best;
-    }
-    /// The pairs of a tight operator and one that is free there that lose most slack there, on one side; and
-    /// all pairs of tight operators.
-    static std::vector<pair_choice> promising(std::vector<cut_network>& networks,
-                                              const std::vector<std::vector<std::int64_t>>& saved,
-                                              std::span<const std::pair<std::int64_t, operator_index>> tight,
-                                              search_effort& effort) {
-        constexpr std::size_t most_pairs = 32;
-        std::vector<pair_choice> pairs;
-        for (std::size_t k = 0; k < tight.size(); ++k) {
-            const auto& [slack, v] = tight[k];
-            const double scale = static_cast<double>(tight[0].first + 1) / static_cast<double>(slack + 1);
-            for (const operator_index u : std::vector<operator_index>(networks[k].free_operators())) {
-                if (effort.exhausted() && !pairs.empty()) return pairs;
-                for (const bool u_first : {true, false}) {
-                    const std::int64_t lost = std::min(
-                        slack + 1, forced_flow(networks[k], v, u_first ? u : v, u_first ? v : u, slack + 1));
-                    networks[k].flow().restore(saved[k]);
-                    if (lost == 0 && !(pairs.empty() && !u_first)) continue;
-                    pairs.push_back(
-                        {static_cast<double>(lost) / static_cast<double>(slack + 1) * scale, u, v});
-                }
-            }
-            if (effort.account != nullptr)
-                effort.account->spend(1 + networks[k].free_operators().size() * saved[k].size() / 256);
-        }
-        const auto better = [](const pair_choice& a, const pair_choice& b) {
-            return std::tie(b.score, a.second, a.first) < std::tie(a.score, b.second, b.first);
-        };
-        std::sort(pairs.begin(), pairs.end(), better);
-        pairs.resize(std::min(pairs.size(), most_pairs));
-        for (std::size_t k = 0; k < tight.size(); ++k) {
-            for (std::size_t other = k + 1; other < tight.size(); ++other) {
-                const operator_index u = tight[other].second;
-                if (networks[k].side_of(u) == side::free) pairs.push_back({0, u, tight[k].second});
-            }
-        }
-        return pairs;
-    }
-    /// What the dependency a -> b adds to the least f at v, or a part of it, up to `most`: the flow through
-    /// an arc from b to a of unlimited capacity.
-    static std::int64_t forced_flow(cut_network& network, operator_index v, operator_index a,
-                                    operator_index b, std::int64_t most) {
-        flow_network& flow = network.flow();
-        const flow_network::node from = b == v ? cut_network::source : network.node_of(b);
-        const flow_network::node to = a == v ? cut_network::sink : network.node_of(a);
-        if (from == to || from == cut_network::sink || to == cut_network::source) return 0;
-        if (from != cut_network::source) most = flow.augment(cut_network::source, from, most);
-        if (to != cut_network::sink && most > 0)
-            most = std::min(most, flow.augment(to, cut_network::sink, most));
-        return most;
     }
 
     branch_settings settings_;

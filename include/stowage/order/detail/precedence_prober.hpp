@@ -45,6 +45,8 @@ public:
     /// refuted: no order is within the bound; open: nothing more follows, or limits ran out.
     verdict run(search_effort& effort) {
         added_ = 0;
+        log_.clear();
+        refuted_at_ = no_operator;
         if (rest_->problem().operator_count() > settings_.most_operators) return verdict::open;
         for (const std::vector<operator_index>& order : rest_->orders())
             pool_.push_back(order);
@@ -61,6 +63,17 @@ public:
         }
         return verdict::open;
     }
+    /// A dependency that follows from the cut at one of its operators, in the numbers of the whole.
+    struct shown {
+        operator_index before;
+        operator_index after;
+        operator_index at;
+    };
+    /// What was shown by the last run(), in order: each follows from those before it.
+    [[nodiscard]] const std::vector<shown>& log() const noexcept { return log_; }
+    /// The operator whose cut was above the bound, in the numbers of the whole, if that refuted it;
+    /// no_operator where a cycle did.
+    [[nodiscard]] operator_index refuted_at() const noexcept { return refuted_at_; }
     /// Dependencies added by the last run().
     [[nodiscard]] std::size_t added() const noexcept { return added_; }
 
@@ -104,6 +117,7 @@ private:
             const std::uint64_t visited = network_->flow().visited();
             const std::int64_t slack = room_of(v) - network_->solve();
             pay(effort, network_->work() + network_->flow().visited() - visited);
+            if (slack < 0) refuted_at_ = rest_->origin(v);
             if (slack < 0 || contradicted()) return verdict::refuted;
             if (slack > most_slack_) return verdict::open;
             network_->mark_least(in_set_);
@@ -141,6 +155,10 @@ private:
         return true;
     }
 
+    void add(operator_index before, operator_index after, operator_index at) {
+        dependencies_.emplace_back(before, after);
+        log_.push_back({rest_->origin(before), rest_->origin(after), rest_->origin(at)});
+    }
     /// Must some operator free at v be missing? Ancestors first: what cannot be there, its descendants
     /// cannot.
     void probe_holding(operator_index v, std::int64_t slack, search_effort& effort) {
@@ -154,7 +172,7 @@ private:
             pay(effort, saved_.size() + flow.visited() - visited);
             if (more > slack) {
                 held_after_.push_back(u);
-                dependencies_.emplace_back(v, u);
+                add(v, u, v);
                 for (const operator_index w : free) {
                     if (w == u || closure_->descendants.test(u, w)) can_hold_.set(v, w);
                 }
@@ -178,7 +196,7 @@ private:
             pay(effort, saved_.size() + flow.visited() - visited);
             if (more > slack) {
                 held_before_.push_back(u);
-                dependencies_.emplace_back(u, v);
+                add(u, v, v);
                 for (const operator_index w : free) {
                     if (w == u || closure_->ancestors.test(u, w)) can_lack_.set(v, w);
                 }
@@ -252,6 +270,8 @@ private:
     probing_settings settings_;
     std::vector<std::vector<operator_index>> pool_;
     std::vector<std::pair<operator_index, operator_index>> dependencies_;
+    std::vector<shown> log_;
+    operator_index refuted_at_ = no_operator;
     std::size_t added_ = 0;
     const closure* closure_ = nullptr;
     cut_network* network_ = nullptr;

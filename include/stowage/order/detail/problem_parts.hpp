@@ -143,6 +143,12 @@ public:
     [[nodiscard]] bool is_fixed(std::size_t k, operator_index op) const {
         return segments_.moves[segments_.order[parts_[k].first + op]] == mobility::fixed;
     }
+    /// Where part `k` begins and ends in the order of segments().
+    [[nodiscard]] std::pair<std::size_t, std::size_t> span_of(std::size_t k) const noexcept {
+        return {parts_[k].first, parts_[k].last};
+    }
+    /// How the reduced problem falls apart.
+    [[nodiscard]] const segmentation& segments() const noexcept { return segments_; }
     [[nodiscard]] const reduction& reduced() const noexcept { return reduced_; }
 
 private:

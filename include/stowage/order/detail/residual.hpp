@@ -72,6 +72,8 @@ public:
         if (result == verdict::open) keep_between(solver.front(), solver.back());
         return result;
     }
+    /// Keeps what is between the commits of `solver`, which has worked on this problem and bound.
+    void keep(const valley_solver& solver) { keep_between(solver.front(), solver.back()); }
     /// Takes in another legal order of the rest; a few are kept.
     void offer(std::vector<operator_index> order) {
         if (orders_.size() < most_orders) orders_.push_back(std::move(order));

@@ -36,6 +36,7 @@
 #include <stowage/order/detail/interval.hpp>
 #include <stowage/order/detail/live_state.hpp>
 #include <stowage/order/detail/order_problem.hpp>
+#include <stowage/order/detail/refutation_log.hpp>
 #include <stowage/order/detail/valley_floor.hpp>
 #include <stowage/order/detail/valley_solver.hpp>
 
@@ -87,6 +88,16 @@ public:
         find_components();
     }
 
+    /// From now on what is refuted is written to `log`; a refutation that cannot be written leaves the
+    /// decision open.
+    void record(split_log& log) {
+        log_ = &log;
+        log.base.clear();
+        log.starts.clear();
+        for (operator_index op = 0; op < in_base_.size(); ++op) {
+            if (turn(op) != v_ && (in_base_[turn(op)] != 0) == forwards_) log.base.push_back(log.names[op]);
+        }
+    }
     /// found: order() is within `bound`; refuted: no order is; open: limits ran out, or the split cannot
     /// tell.
     verdict decide(std::int64_t bound, search_effort& effort) {
@@ -191,6 +202,7 @@ private:
             cutter.live_before(place) + problem_->born_bytes[turn(v_)] + problem_->workspace[turn(v_)];
         if (hill > bound) {
             effort.least_refused = std::min(effort.least_refused, hill);
+            if (log_ != nullptr) note_start(from).by_hill = true;
             return verdict::refuted;
         }
         const interval first = cutter.cut(0, place);
@@ -198,16 +210,39 @@ private:
         half rest(forwards_ ? last : first, settings_.valleys);
         const verdict runs = rest.decide(bound, settings_.states, effort);
         if (runs == verdict::open) return runs;
-        if (runs == verdict::refuted) return branch(from, before, rest);
+        if (runs == verdict::refuted) {
+            if (log_ != nullptr && !write(note_start(from), rest, bound, effort)) return verdict::open;
+            return branch(from, before, rest);
+        }
         half head(forwards_ ? first : last, settings_.valleys);
         const verdict reached = head.decide(bound, settings_.states, effort);
-        if (reached == verdict::refuted) return base_is_ancestors_ ? reached : verdict::open;
+        if (reached == verdict::refuted) {
+            if (!base_is_ancestors_) return verdict::open;
+            if (log_ == nullptr) return reached;
+            start_log& note = note_start(from);
+            note.by_other_half = true;
+            return write(note, head, bound, effort) ? reached : verdict::open;
+        }
         if (reached == verdict::open) return reached;
         order_.clear();
         (forwards_ ? head : rest).append_order(order_);
         order_.push_back(turn(v_));
         (forwards_ ? rest : head).append_order(order_);
         return verdict::found;
+    }
+
+    start_log& note_start(const start& from) {
+        log_->starts.emplace_back();
+        for (const operator_index op : from.early)
+            log_->starts.back().early.push_back(log_->names[turn(op)]);
+        return log_->starts.back();
+    }
+    bool write(start_log& note, const half& refuted, std::int64_t bound, search_effort& effort) const {
+        std::vector<operator_index> names;
+        for (const operator_index op : refuted.part->origin)
+            names.push_back(log_->names[op]);
+        return log_refutation(refuted.part->problem, refuted.solver, bound - refuted.part->base, names,
+                              log_->states, effort, note.refutation);
     }
 
     /// The search from a start is refuted: adds the starts that could still do.
@@ -226,7 +261,9 @@ private:
             settled[original] = 1;
         }
         std::vector<std::uint8_t> explored(before.size(), 0);
-        for (const operator_index op : rest.solver.explored())
+        const std::vector<operator_index> seen =
+            log_ != nullptr ? log_->starts.back().refutation.explored : rest.solver.explored();
+        for (const operator_index op : seen)
             explored[turn(rest.part->origin[op])] = 1;
         std::vector<std::uint8_t> matters(components_.size(), 0);
         mark_by_contact(in_w, settled, explored, matters);
@@ -235,6 +272,8 @@ private:
         for (std::size_t c = 0; c < components_.size(); ++c) {
             if (matters[c] == 0 || next.decided[c] != 0) continue;
             next.decided[c] = 1;
+            if (log_ != nullptr)
+                log_->starts.back().branched.push_back(log_->names[turn(components_[c].front())]);
             if (!add_starts(next, components_[c])) return verdict::open;
         }
         return verdict::refuted;
@@ -338,6 +377,7 @@ private:
     std::vector<start> starts_;
     std::size_t tried_ = 0;
     std::vector<operator_index> order_;
+    split_log* log_ = nullptr;
 };
 using split_search = basic_split_search<>;
 
