@@ -186,3 +186,34 @@ TEST_CASE("public layout problems: known answers, and never behind the baselines
         }
     }
 }
+
+namespace {
+
+/// A user's policy that puts every buffer at one address.
+struct all_at {
+    std::int64_t offset = 0;
+    stowage::layout::offset_list operator()(const layout::problem& problem) const {
+        return stowage::layout::offset_list(problem.buffers.size(), offset);
+    }
+    [[nodiscard]] std::string name() const { return "all_at"; }
+};
+
+}  // namespace
+
+TEST_CASE("a user's policy whose layout is wrong is refused by name, alone and in a portfolio") {
+    layout::problem problem;
+    problem.buffers = {{.lower = 0, .upper = 4, .size = 100}, {.lower = 2, .upper = 6, .size = 200}};
+    const std::int64_t top = std::numeric_limits<std::int64_t>::max();
+    for (const std::int64_t offset : {std::int64_t{0}, std::int64_t{-7}, top}) {
+        CHECK_THROWS_WITH_AS(static_cast<void>(layout::plan(problem, all_at{offset})),
+                             doctest::Contains("all_at"), stowage::layout_error);
+    }
+    CHECK_THROWS_WITH_AS(
+        static_cast<void>(layout::plan(problem, layout::portfolio{all_at{0}, layout::skylines{}})),
+        doctest::Contains("share"), stowage::layout_error);
+    problem.buffers[1].lower = 4;
+    CHECK(layout::plan(problem, all_at{0}).arena == 200);
+    problem.alignment = 64;
+    CHECK_THROWS_WITH_AS(static_cast<void>(layout::plan(problem, all_at{32})), doctest::Contains("multiple"),
+                         stowage::layout_error);
+}

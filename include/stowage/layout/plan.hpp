@@ -24,6 +24,7 @@
 #include <stowage/layout/problem.hpp>
 #include <stowage/layout/skylines.hpp>
 #include <stowage/status.hpp>
+#include <stowage/verify/layout.hpp>
 
 namespace stowage::layout {
 
@@ -56,6 +57,38 @@ template <class = void>
     }
 }
 
+/// True for the library's own policies, whose layouts need no check in every run: tests do that.
+template <class Policy>
+inline constexpr bool needs_no_check = false;
+template <>
+inline constexpr bool needs_no_check<skylines> = true;
+template <>
+inline constexpr bool needs_no_check<first_fit> = true;
+template <>
+inline constexpr bool needs_no_check<best_fit> = true;
+template <>
+inline constexpr bool needs_no_check<llfb> = true;
+template <>
+inline constexpr bool needs_no_check<llfb_fit> = true;
+template <>
+inline constexpr bool needs_no_check<exact> = true;
+template <class... Policies>
+inline constexpr bool needs_no_check<portfolio<Policies...>> = (needs_no_check<Policies> && ...);
+
+/// Throws layout_error, naming the policy and what is wrong, unless `offsets` are a layout of the problem,
+/// whatever its capacity. O(n log n).
+template <class = void>
+void require_layout(const problem& problem, const offset_list& offsets, const std::string& policy) {
+    layout::problem unlimited;
+    if (!problem.capacities.empty()) {
+        unlimited = problem;
+        unlimited.capacities.clear();
+    }
+    const verify::verdict verdict =
+        verify::check_layout(problem.capacities.empty() ? problem : unlimited, offsets);
+    if (!verdict) throw layout_error("the layout of " + policy + " is wrong: " + verdict.reason, {});
+}
+
 /// Lays out a problem in one pool, first fit by birth if the policy finds nothing in its time.
 template <layout_policy Policy>
 [[nodiscard]] solution plan_one_pool(const problem& problem, const Policy& policy, budget& account,
@@ -70,6 +103,9 @@ template <layout_policy Policy>
                     .compact_of = &problem};
     result.offsets = apply(policy, problem, context);
     result.found_by = context.found_by.empty() ? name_of(policy) : context.found_by;
+    if constexpr (!needs_no_check<Policy>) {
+        if (!result.offsets.empty()) require_layout(problem, result.offsets, result.found_by);
+    }
     if (result.offsets.size() != problem.buffers.size()) {
         const first_fit fallback{};
         budget unlimited({.states = std::numeric_limits<std::uint64_t>::max()});
@@ -110,8 +146,8 @@ template <class = void>
 /// account's start. If the policy finds nothing before the account is exhausted, the answer is first fit by
 /// birth, which takes O(n log n) (O(n r log k) with pins or gaps). With several pools each is laid out by
 /// itself, buffers without a pool in pool 0; arena and load are those of the fullest pool. Throws
-/// layout_error or overflow_error if the problem is not valid (see layout::validate) or two pins are in
-/// conflict. Reentrant.
+/// layout_error, naming the policy, if its layout is wrong; layout_error or overflow_error if the problem is
+/// not valid (see layout::validate) or two pins are in conflict. Reentrant.
 template <layout_policy Policy>
 [[nodiscard]] solution plan(const problem& problem, const Policy& policy, budget& account,
                             std::uint64_t seed = 1) {

@@ -2,6 +2,7 @@
 // What a layout policy is: a function object from a problem to offsets. Any callable of the right shape is
 // one, so a user's own lambda composes with the library's policies in layout::portfolio.
 
+#include <algorithm>
 #include <concepts>
 #include <cstdint>
 #include <limits>
@@ -85,7 +86,10 @@ template <class = void>
     std::int64_t arena = 0;
     for (std::size_t i = 0; i < problem.buffers.size(); ++i) {
         const buffer& b = problem.buffers[i];
-        if (b.takes_part() && offsets[i] + b.size > arena) arena = offsets[i] + b.size;
+        if (!b.takes_part()) continue;
+        // A wrong policy may give any number; it is found out later, here only the sum must not wrap.
+        constexpr std::int64_t top = std::numeric_limits<std::int64_t>::max();
+        arena = std::max(arena, offsets[i] > top - b.size ? top : offsets[i] + b.size);
     }
     return arena;
 }

@@ -94,7 +94,7 @@ public:
             peak = std::max(peak, hill);
             least_hill_[op] = std::min(least_hill_[op], hill);
         }
-        const bool better = peak < best_.peak;
+        const bool better = best_.order.empty() || peak < best_.peak;
         if (better) {
             best_ = {order, peak};
             found_by_ = finder;
