@@ -3,6 +3,7 @@
 // options to result. solver::solve (check.hpp) puts the common contract round it.
 
 #include <concepts>
+#include <cstdint>
 #include <string_view>
 
 #include <stowage/solver/model.hpp>
@@ -27,5 +28,12 @@ concept solves_models = requires(const S& solver, const model& program, const op
 /// A solver of mixed-integer programs. Const calls are reentrant.
 template <class S>
 concept mip_solver = std::copy_constructible<S> && has_solver_name<S> && solves_models<S>;
+
+/// `solver.node_cost(model)`, if a solver has it, is about how many microseconds it takes for a node: with it
+/// a limit in states becomes a limit in nodes that is worth as much time.
+template <class S>
+concept has_node_cost = requires(const S& solver, const model& program) {
+    { solver.node_cost(program) } -> std::convertible_to<std::uint64_t>;
+};
 
 }  // namespace stowage::solver

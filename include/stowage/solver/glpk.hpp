@@ -147,6 +147,10 @@ struct glpk {
     glpk_options options{};
 
     [[nodiscard]] std::string_view name() const noexcept { return "glpk"; }
+    /// A linear program a node: measured on order and layout programs.
+    [[nodiscard]] std::uint64_t node_cost(const model& program) const noexcept {
+        return 1 + 4 * program.entry_count();
+    }
     /// Solves a valid model; throws solver_error (aborted) with GLPK's own message, (bad_model) if the model
     /// has 2^31 or more entries, and whatever on_incumbent throws.
     [[nodiscard]] result operator()(const model& program, const solver::options& how) const {
@@ -191,6 +195,6 @@ private:
     }
 };
 
-static_assert(mip_solver<glpk>);
+static_assert(mip_solver<glpk> && has_node_cost<glpk>);
 
 }  // namespace stowage::solver

@@ -18,7 +18,7 @@ namespace stowage::solver {
 
 /// What an integer program of a policy may be and take.
 struct program_limits {
-    std::size_t entries = 200'000;  ///< most entries of the rows; a larger program is refused
+    std::size_t entries = 50'000;  ///< most entries of the rows; a larger program is refused
     /// Wall-clock limit of one program, beside the account's; none: the account's alone.
     std::optional<std::chrono::nanoseconds> time = {};
     double relative_gap = 0;  ///< good enough: objective - bound <= this times |objective|
@@ -27,13 +27,23 @@ struct program_limits {
     std::function<void(const solver_error&)> on_fault = {};
 };
 
+/// What a node is booked as: what the solver says, else 1 + entries / 16.
+template <mip_solver Solver>
+[[nodiscard]] std::uint64_t cost_of_node(const Solver& solver, const model& program) {
+    if constexpr (has_node_cost<Solver>) {
+        return std::max<std::uint64_t>(1, solver.node_cost(program));
+    } else {
+        return 1 + program.entry_count() / 16;
+    }
+}
+
 /// Solves within `limits` and what `account` has left: its clock, its stop token, or its states, of which a
-/// node takes 1 + entries / 16 (a unit is about a microsecond). Books the nodes. Never throws for a solver's
-/// fault: the best values known are the answer, and limits.on_fault is told.
+/// node takes cost_of_node (a unit is about a microsecond); one node there always is. Books the nodes. Never
+/// throws for a solver's fault: the best values known are the answer, and limits.on_fault is told.
 template <mip_solver Solver>
 [[nodiscard]] result solve_within(const Solver& solver, const model& program, options how,
                                   const program_limits& limits, budget& account) {
-    const std::uint64_t node_cost = 1 + program.entry_count() / 16;
+    const std::uint64_t node_cost = cost_of_node(solver, program);
     how.stop = account.stop_token();
     how.time = account.time_left();
     if (limits.time) how.time = how.time ? std::min(*how.time, *limits.time) : *limits.time;

@@ -50,7 +50,7 @@ struct glpk_job {
     double* values = nullptr;  // incumbent, from 0
     double objective = 0;
     double bound = 0;
-    std::uint64_t nodes = 0;
+    std::uint64_t nodes = 0;  // and rounds of cuts
     std::size_t message_length = 0;
     // Of the run itself.
     std::chrono::steady_clock::time_point last_look = {};
@@ -121,7 +121,7 @@ extern "C" inline void stowage_glpk_searches(glp_tree* tree, void* info) {
     } else if (reason == GLP_IHEUR && job.start != nullptr && !job.start_given) {
         job.start_given = true;
         glp_ios_heur_sol(tree, job.start);
-    } else if (reason == GLP_ISELECT) {
+    } else if (reason == GLP_ISELECT || reason == GLP_ICUTGEN) {  // a round of cuts costs what a node does
         enough = job.nodes >= job.node_limit;
         ++job.nodes;
     }
