@@ -101,14 +101,6 @@ void verify_layout(const layout::problem& problem, answer& found) {
     found.arenas = verdict.arenas;
 }
 
-/// True if each pool's arena keeps its capacity.
-[[nodiscard]] bool keeps(const layout::problem& problem, const answer& found) {
-    for (std::size_t pool = 0; pool < problem.capacities.size(); ++pool) {
-        if (found.arenas[pool] > problem.capacities[pool]) return false;
-    }
-    return true;
-}
-
 /// The buffers that must be in a pool, as a problem of their own; `index` receives their places in the whole.
 [[nodiscard]] layout::problem part_of(const layout::problem& whole, std::uint32_t pool,
                                       std::vector<std::size_t>& index) {
@@ -141,20 +133,21 @@ void fit(const layout::problem& problem, answer& found, const search_limits& lim
     verify_layout(problem, found);
 }
 
-/// Several pools, one of which passes its capacity: no if the buffers that must be in it do not fit.
-void blame_pools(const layout::problem& problem, answer& found, const search_limits& limits) {
-    found.status = status::unknown;
+/// Several pools with capacities: a buffer without a pool may lie in any.
+void fit_pools(const layout::problem& problem, answer& found, const search_limits& limits) {
+    layout::pool_answer fitted = layout::fit_pools(problem, {.limits = limits});
+    found.status = fitted.status;
+    found.offsets = std::move(fitted.offsets);
+    found.pools = std::move(fitted.pools);
+    found.blame = std::move(fitted.blame.buffers);
+    found.found_by = "fit_pools";
     std::vector<std::size_t> index;
     for (std::uint32_t pool = 0; pool < problem.capacities.size(); ++pool) {
-        if (found.arenas[pool] <= problem.capacities[pool]) continue;
-        const layout::problem part = part_of(problem, pool, index);
-        const layout::capacity_answer fitted = layout::fit(part, problem.capacities[pool], limits);
-        if (fitted.status != status::infeasible) continue;
-        found.status = status::infeasible;
-        for (const std::size_t k : fitted.blame.buffers)
-            found.blame.push_back(index[k]);
-        return;
+        const std::int64_t load = layout::load_bound(part_of(problem, pool, index)).bytes;
+        found.load = std::max(found.load, load);
     }
+    found.lower_bound = found.load;
+    verify_layout(problem, found);
 }
 
 void plan(const layout::problem& problem, answer& found, const search_limits& limits) {
@@ -165,7 +158,6 @@ void plan(const layout::problem& problem, answer& found, const search_limits& li
     found.lower_bound = best.lower_bound;
     found.found_by = std::move(best.found_by);
     verify_layout(problem, found);
-    if (!keeps(problem, found)) blame_pools(problem, found, limits);
 }
 
 [[nodiscard]] answer solve(const layout::problem& problem, const arguments& given) {
@@ -175,6 +167,8 @@ void plan(const layout::problem& problem, answer& found, const search_limits& li
     answer found;
     if (given.capacities.size() == 1)
         fit(problem, found, limits);
+    else if (given.capacities.size() > 1)
+        fit_pools(problem, found, limits);
     else
         plan(problem, found, limits);
     found.seconds = std::chrono::duration<double>(budget::clock::now() - start).count();

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -203,4 +204,20 @@ TEST_CASE("the same answer from run to run, whatever the number of threads") {
     CHECK(first.status == 0);
     CHECK(stowage::test::run(base).out == first.out);
     CHECK(stowage::test::run(base + "--threads 2").out == first.out);
+}
+
+TEST_CASE("several pools: a buffer without a pool may lie in any, and a no is proven") {
+    const stowage::test::scratch_folder folder;
+    const std::string problem = (folder.path / "two.csv").string();
+    std::ofstream(problem) << "id,lower,upper,size\na,0,5,400\nb,0,5,300\n";
+    const std::string command =
+        std::string(STOWAGE_PROGRAM_DIR) + "/layout " + problem + " --json --capacity ";
+    const stowage::test::outcome fits = stowage::test::run(command + "300,400");
+    CHECK(fits.status == 0);
+    CHECK(nlohmann::json::parse(fits.out)["status"] == "feasible");
+    const stowage::test::outcome too_small = stowage::test::run(command + "300,300");
+    CHECK(too_small.status == 1);
+    const nlohmann::json answer = nlohmann::json::parse(too_small.out);
+    CHECK(answer["status"] == "infeasible");
+    CHECK(answer["blame"] == nlohmann::json::array({"a"}));
 }
