@@ -1,6 +1,7 @@
 #pragma once
-// The core of stowage in one include: reading programs, orders, layouts, plans and their verification. It needs nothing
-// but the standard library; files are in <stowage/io.hpp>, Boost.Graph in <stowage/interop/boost_graph.hpp>.
+// The core of stowage in one include: reading programs, orders, layouts, plans and their verification. It
+// needs nothing but the standard library; files are in <stowage/io.hpp>, Boost.Graph in
+// <stowage/interop/boost_graph.hpp>.
 
 #include <stowage/error.hpp>
 #include <stowage/graph.hpp>

@@ -121,8 +121,8 @@ public:
             trail_.pop_back();
             switch (entry.what) {
                 case change::placed: unplace(entry.index); break;
-                case change::floor: set_floor(entry.index, entry.old); break;
-                case change::least: least_[index(entry.index)] = entry.old; break;
+                case change::floor_set: set_floor(entry.index, entry.old); break;
+                case change::least_set: least_[index(entry.index)] = entry.old; break;
                 case change::touched: versions_[index(entry.index)] = ++clock_; break;
             }
         }
@@ -167,7 +167,7 @@ public:
     }
     /// Raises the floor of one section. False if that leaves no layout within the capacity.
     bool raise(int section, std::int64_t height, bool use_bound) {
-        trail_.push_back({change::floor, section, floors_[index(section)]});
+        trail_.push_back({change::floor_set, section, floors_[index(section)]});
         set_floor(section, height);
         overfull_ = section;
         if (remaining_[index(section)] > capacity_ - height) return false;
@@ -192,7 +192,7 @@ public:
 
 private:
     struct change {
-        enum kind : std::uint8_t { placed, floor, least, touched } what;
+        enum kind : std::uint8_t { placed, floor_set, least_set, touched } what;
         int index;
         std::int64_t old;
     };
@@ -302,7 +302,7 @@ private:
         ++work_;
         std::int64_t& least = least_[index(b)];
         if (least >= height) return;
-        trail_.push_back({change::least, b, least});
+        trail_.push_back({change::least_set, b, least});
         least = height;
         changed_from_ = std::min(changed_from_, blocks_[index(b)].first);
         changed_to_ = std::max(changed_to_, blocks_[index(b)].last);
