@@ -28,14 +28,15 @@ namespace stowage::layout::detail {
 template <class = void>
 class basic_capacity_question {
 public:
-    basic_capacity_question(const sections& compact, std::int64_t capacity, std::uint64_t seed)
+    basic_capacity_question(const sections& compact, std::int64_t capacity, std::uint64_t seed,
+                            bool slow_only)
         : bytes_(capacity), whole_(make_strip(compact, capacity)), durations_(durations_of(compact)),
-          seed_(seed) {}
+          seed_(seed), slow_only_(slow_only) {}
     [[nodiscard]] std::int64_t bytes() const noexcept { return bytes_; }
     [[nodiscard]] const strip& whole() const noexcept { return whole_; }
     [[nodiscard]] const std::vector<std::int64_t>& offsets() const noexcept { return offsets_; }
     status search(const valley_rules& rules, budget& account) {
-        if (!valley_) valley_ = std::make_unique<valley_restarts>(whole_, durations_, seed_);
+        if (!valley_) valley_ = std::make_unique<valley_restarts>(whole_, durations_, seed_, slow_only_);
         const status answer = valley_->run(rules, rules.bound, account);
         if (answer == status::feasible) offsets_ = valley_->offsets();
         return answer;
@@ -52,6 +53,7 @@ private:
     strip whole_;
     std::vector<std::int64_t> durations_;
     std::uint64_t seed_;
+    bool slow_only_;
     std::unique_ptr<valley_restarts> valley_;
     std::unique_ptr<section_grower> grower_;
     std::vector<std::int64_t> offsets_;
@@ -83,12 +85,13 @@ public:
         const bool complete = is_strip(problem_, compact_) && n <= settings_.middling;
         if (!complete && !settings_.keys) return {};
         const shares part = shares_of(n);
-        double slice = std::clamp(20.0 * static_cast<double>(n), 10'000.0, 400'000.0);
+        double slice =
+            std::clamp((n <= settings_.small ? 60.0 : 20.0) * static_cast<double>(n), 10'000.0, 400'000.0);
         for (int round = 0; !done(); ++round, slice *= 1.5) {
             if (complete && n <= settings_.small) ask_both(part, slice);
             if (settings_.keys) ask_keys(part, slice);
             if (complete && n > settings_.small) ask_both(part, slice);
-            if (complete && settings_.between && round > 3) ask_between(part, slice);
+            if (complete && settings_.between && round > 2) ask_between(2.5 * slice);
         }
         return std::move(offsets_);
     }
@@ -103,9 +106,9 @@ private:
         double noise;
     };
     [[nodiscard]] static shares shares_of(std::size_t n) noexcept {
-        if (n <= 480) return {0.5, 1, 0.2, 0.1};
-        if (n <= 600) return {0.4, 0.7, 1, 0.2};
-        if (n <= 4000) return {0.5, 0.7, 1, 0.5};
+        if (n <= 480) return {1, 0.4, 0.2, 0.1};
+        if (n <= 600) return {0.7, 0.3, 1, 0.2};
+        if (n <= 4000) return {0.5, 0.3, 1, 0.5};
         return {0, 0, 0.6, 1};
     }
     [[nodiscard]] bool done() {
@@ -152,7 +155,7 @@ private:
         while (!done()) {
             if (!at_bound_ || at_bound_->bytes() != context_.lower_bound) {
                 at_bound_ =
-                    std::make_unique<capacity_question>(compact_, context_.lower_bound, context_.seed);
+                    std::make_unique<capacity_question>(compact_, context_.lower_bound, context_.seed, false);
             }
             if (!ask(*at_bound_, part, slice)) return;
         }
@@ -180,22 +183,29 @@ private:
         return offsets_by_buffer(problem_, compact_, base_.offsets);
     }
 
-    /// A capacity between the bound and the best arena: nearer to the bound after an answer, nearer to the
-    /// best after none.
-    void ask_between(const shares& part, double slice) {
-        if (done() || best_ == std::numeric_limits<std::int64_t>::max()) return;
-        const std::int64_t gap = best_ - context_.lower_bound;
-        const auto aim = context_.lower_bound + static_cast<std::int64_t>(static_cast<double>(gap) * share_);
-        if (aim <= context_.lower_bound || aim >= best_) return;
-        if (!between_ || between_->bytes() >= best_ || between_->bytes() < context_.lower_bound) {
-            between_ = std::make_unique<capacity_question>(compact_, aim, context_.seed);
-        }
-        if (ask(*between_, part, slice)) {
-            share_ = std::max(0.3, share_ - 0.1);
-            between_.reset();
-        } else if (++patience_ % 2 == 0) {
-            share_ = std::min(0.9, share_ + 0.2);
-            between_.reset();
+    /// Capacities between the bound and the best arena, the middle first: what the bound refuses for long may
+    /// still be had in part. A question that stays open for three turns gives way to one nearer to the best
+    /// arena.
+    void ask_between(double units) {
+        while (units >= 1 && !done() && best_ != std::numeric_limits<std::int64_t>::max()) {
+            if (!between_ || between_->bytes() >= best_ || between_->bytes() <= context_.lower_bound) {
+                const auto gap = static_cast<double>(best_ - context_.lower_bound);
+                const std::int64_t aim = context_.lower_bound + static_cast<std::int64_t>(gap * share_);
+                if (aim <= context_.lower_bound || aim >= best_) return;
+                between_ = std::make_unique<capacity_question>(compact_, aim, context_.seed, true);
+                patience_ = 0;
+            }
+            const std::uint64_t before = context_.account.spent();
+            const auto search = [&](budget& account) { return between_->search(settings_.rules, account); };
+            const bool answered = settle(*between_, within(units, search), "valley search");
+            units -= static_cast<double>(context_.account.spent() - before);
+            if (answered) {
+                share_ = 0.5;
+                between_.reset();
+            } else if (++patience_ == 3) {
+                share_ = std::min(0.9, share_ + 0.2);
+                between_.reset();
+            }
         }
     }
 

@@ -39,6 +39,8 @@ public:
         for (std::size_t k = 0; k < order_.size(); ++k)
             rank_[index(order_[k])] = static_cast<int>(k);
     }
+    /// Dead ends of the last search, counted against each block that was still to come over their sections.
+    [[nodiscard]] const std::vector<std::uint32_t>& blamed() const noexcept { return finder_.blamed(); }
     /// Nodes entered by the last search.
     [[nodiscard]] std::uint64_t nodes() const noexcept { return nodes_; }
     /// Work of all searches so far, in visits of list entries.
@@ -58,6 +60,7 @@ public:
         rules_ = rules;
         state_.reset(capacity);
         finder_.reset();
+        finder_.forgive();
         frames_.clear();
         parts_.clear();
         choices_.clear();

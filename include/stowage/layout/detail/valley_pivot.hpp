@@ -36,12 +36,22 @@ public:
     explicit basic_pivot_finder(const valley_state& state)
         : state_(state), known_(static_cast<std::size_t>(state.sections())),
           starts_(static_cast<std::size_t>(state.sections()) + 1, 0), fill_(starts_.size(), 0),
-          failures_(starts_.size(), 0), smallest_left_(starts_.size(), 0),
+          failures_(starts_.size(), 0), blamed_(state.blocks().size(), 0), smallest_left_(starts_.size(), 0),
           smallest_right_(starts_.size(), 0) {}
     /// Forgets everything; call after the state was reset.
     void reset() { known_.assign(known_.size(), valley{}); }
-    /// Counts a dead end in this section.
-    void note_failure(int section) { failures_[static_cast<std::size_t>(section)] += 1; }
+    /// Counts a dead end in this section, and against each block still to come over it: placed earlier, it
+    /// might not have been one.
+    void note_failure(int section) {
+        failures_[static_cast<std::size_t>(section)] += 1;
+        const auto waiting = state_.unplaced_over(section);
+        for (const int j : waiting)
+            ++blamed_[static_cast<std::size_t>(j)];
+        work_ += waiting.size() / 4;
+    }
+    /// Dead ends counted against each block since the last forgive().
+    [[nodiscard]] const std::vector<std::uint32_t>& blamed() const noexcept { return blamed_; }
+    void forgive() { blamed_.assign(blamed_.size(), 0); }
     /// Work done so far, in visits of sections and blocks.
     [[nodiscard]] std::uint64_t work() const noexcept { return work_; }
 
@@ -193,6 +203,7 @@ private:
     std::vector<int> starts_;
     std::vector<std::int64_t> fill_;
     std::vector<double> failures_;
+    std::vector<std::uint32_t> blamed_;
     std::vector<std::int64_t> smallest_left_;
     std::vector<std::int64_t> smallest_right_;
     std::uint64_t work_ = 0;
