@@ -116,11 +116,11 @@ template <class = void>
     }
     std::sort(alignments.begin(), alignments.end());
     std::vector<std::pair<std::size_t, std::int64_t>> steps;  // (number of items, alignment)
-    if (compact.alignment > 1) steps.push_back({compact.items.size() + 1, compact.alignment});
+    if (compact.alignment > 1) steps.emplace_back(compact.items.size() + 1, compact.alignment);
     for (std::size_t from = 0, to = 0; from < alignments.size(); from = to) {
         while (to < alignments.size() && alignments[to] == alignments[from])
             ++to;
-        if (alignments[from] != compact.alignment) steps.push_back({to - from, alignments[from]});
+        if (alignments[from] != compact.alignment) steps.emplace_back(to - from, alignments[from]);
     }
     std::sort(steps.begin(), steps.end(), [](const auto& a, const auto& b) { return a > b; });
     if (steps.size() > 33) steps.resize(33);

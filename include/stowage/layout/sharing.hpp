@@ -209,7 +209,7 @@ std::size_t reserve(problem& problem, const reserved_range& range) {
     entry.pool = range.pool;
     if (!entry.pool && problem.capacities.size() > 1) entry.pool = 0;
     problem.buffers.push_back(std::move(entry));
-    if (!problem.names.empty()) problem.names.push_back("reserved");
+    if (!problem.names.empty()) problem.names.emplace_back("reserved");
     return index;
 }
 

@@ -53,7 +53,8 @@ public:
             rank(values_, base_.ranked);
             account.spend(1 + base_.ranked.size() / 16);
             const skyline_run options{
-                .slack = episode / order_.size() % 2 == 0 ? slack_rule::always : slack_rule::when_needed,
+                .slack =
+                    episode / search_order.size() % 2 == 0 ? slack_rule::always : slack_rule::when_needed,
                 .limit = target == std::numeric_limits<std::int64_t>::max() ? target : target + 1,
                 .target = target,
                 .stop_at_conflict = true};
@@ -65,17 +66,17 @@ public:
     }
 
 private:
-    static constexpr std::array<key, 9> order_ = {key::load_width, key::load_size,     key::width_root_size,
-                                                  key::width_size, key::size_duration, key::area,
-                                                  key::size,       key::duration,      key::width};
+    static constexpr std::array<key, 9> search_order = {
+        key::load_width, key::load_size, key::width_root_size, key::width_size, key::size_duration,
+        key::area,       key::size,      key::duration,        key::width};
     [[nodiscard]] static key key_of_episode(std::size_t episode) noexcept {
-        return order_[episode % order_.size()];
+        return search_order[episode % search_order.size()];
     }
 
     void start_episode() {
         const key key = key_of_episode(episode_);
         values_ = key_values(base_.compact, base_.loads, key);
-        if (episode_ < 2 * order_.size()) return;
+        if (episode_ < 2 * search_order.size()) return;
         for (key_value& value : values_)
             scale(value, key, noise_factor(random_, 0.1));
     }

@@ -118,8 +118,8 @@ public:
 
 private:
     static constexpr std::size_t runs_an_episode = 30;
-    static constexpr std::array others_ = {block_key::duration, block_key::width, block_key::area,
-                                           block_key::section_area, block_key::width_squared};
+    static constexpr std::array other_keys = {block_key::duration, block_key::width, block_key::area,
+                                              block_key::section_area, block_key::width_squared};
 
     status first_run(const valley_rules& rules, budget& account) {
         return solve(static_cast<block_key>(runs_), rules, 2, account);
@@ -131,10 +131,10 @@ private:
         const std::size_t run = slow_only_ ? runs_ : runs_ - block_keys;
         const std::size_t episode = run / runs_an_episode;
         const std::size_t pair = slow_only_ ? episode : episode / 2;
-        const std::size_t cycle = pair / (2 * others_.size());
+        const std::size_t cycle = pair / (2 * other_keys.size());
         // Every second pair of episodes (three of four slow ones) is by size: that key learns best.
         const bool by_size = slow_only_ ? episode % 4 != 3 : pair % 2 == 0;
-        const block_key key = by_size ? block_key::size : others_[pair / 2 % others_.size()];
+        const block_key key = by_size ? block_key::size : other_keys[pair / 2 % other_keys.size()];
         if (run % runs_an_episode == 0) {
             const double noise = pair < 2 ? 0 : 0.05 * static_cast<double>(1 + pair % 3);
             for (double& factor : factors_)

@@ -121,7 +121,7 @@ private:
         };
         if (settings_.merge) {
             std::sort(by_users.begin(), by_users.end(), [&](tensor_index a, tensor_index b) {
-                if (const auto order = users_[a] <=> users_[b]; order != 0) return order < 0;
+                if (users_[a] != users_[b]) return users_[a] < users_[b];
                 return kind(a) != kind(b) ? kind(a) < kind(b) : a < b;
             });
         }
