@@ -16,6 +16,8 @@
 #include <stowage/order/policy.hpp>
 #include <stowage/order/portfolio.hpp>
 #include <stowage/order/program.hpp>
+#include <stowage/order/proof.hpp>
+#include <stowage/order/prove.hpp>
 #include <stowage/order/reversed.hpp>
 #include <stowage/order/timesteps.hpp>
 #include <stowage/order/valley_search.hpp>

@@ -3,6 +3,7 @@
 
 #include <stowage/verify/layout.hpp>
 #include <stowage/verify/order.hpp>
+#include <stowage/verify/order_proof.hpp>
 #include <stowage/verify/plan.hpp>
 #include <stowage/verify/proof.hpp>
 #include <stowage/verify/timesteps.hpp>

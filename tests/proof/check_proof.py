@@ -3,13 +3,16 @@
 
 usage: check_proof.py PROGRAM.json[.gz] PROOF.json     exit 0: the bound is proven; 1: it is not; prints why
 
-The bound is the least number of bytes alive while one operator runs, over all sets of operators that may have run before
-it: a minimum cut, computed here by Dinic's algorithm on a network built from the accesses alone.
+Where the bound is a cut, it is the least number of bytes alive while one operator runs, over all sets of operators that may have run before
+it: a minimum cut, computed here by Dinic's algorithm on a network built from the accesses alone. Where it comes from a
+search, the search's steps are redone one by one (order_replay.py).
 """
 import collections
 import gzip
 import json
 import sys
+
+import order_replay
 
 KINDS = ["parameter", "buffer", "optimizer_state", "input", "constant", "donated", "intermediate", "output"]
 UNLIMITED = 1 << 62
@@ -160,6 +163,27 @@ def least_alive(op, sizes, kinds, reads, writes, scratch):
     return fixed + network.run(source, sink)
 
 
+def replay_search(proof, sizes, kinds, reads, writes, scratch):
+    users, maker = collections.defaultdict(set), {}
+    for i, (r, w) in enumerate(zip(reads, writes)):
+        for s in [*r, *w]:
+            users[s].add(i)
+        for s in w:
+            maker.setdefault(s, i)
+    tensors = []
+    for s, (size, kind) in enumerate(zip(sizes, kinds)):
+        if KINDS.index(kind) >= 5 and users[s] and size:
+            donated = kind == "donated"
+            tensors.append((size, users[s], None if donated else maker[s], donated, kind == "output"))
+    bound = proof["peak_lower_bound_bytes"] - 1
+    try:
+        order_replay.Replay(hazards(reads, writes), tensors, scratch, bound, proof["left_out"]).check(proof["steps"])
+    except order_replay.Refused as refused:
+        print(f"the proof does not hold: {refused}")
+        sys.exit(1)
+    print(f"proven: no order keeps within {bound} bytes")
+
+
 def main():
     program, proof = load(sys.argv[1]), load(sys.argv[2])
     sizes, kinds = column(program, "storages", "bytes", 0), column(program, "storages", "kind", "")
@@ -169,6 +193,9 @@ def main():
         sys.exit("this is no proof/1 file")
     if proof["fingerprint"] != fingerprint(sizes, kinds, reads, writes, scratch, device):
         sys.exit("the proof is of another program")
+    if proof["replayable"] and "steps" in proof:
+        replay_search(proof, sizes, kinds, reads, writes, scratch)
+        return
     if not proof["replayable"]:
         print("the bound rests on a search without a log: not replayed")
         sys.exit(1)

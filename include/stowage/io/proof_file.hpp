@@ -6,20 +6,53 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
+#include <stowage/budget.hpp>
 #include <stowage/graph/tensor_graph.hpp>
 #include <stowage/io/atomic_file.hpp>
 #include <stowage/io/plan_file.hpp>
+#include <stowage/order/proof.hpp>
+#include <stowage/order/prove.hpp>
 #include <stowage/roam/plan.hpp>
+#include <stowage/verify/order_proof.hpp>
 #include <stowage/verify/proof.hpp>
 
 namespace stowage::io {
 
+namespace detail {
+
+/// Steps as [rule, operators, states, cases], no operator as null. As deep as cases are nested.
+template <class = void>
+[[nodiscard]] nlohmann::ordered_json steps_json(const std::vector<order::proof_step>& steps) {
+    const auto list = [](const std::vector<operator_index>& operators) {
+        nlohmann::ordered_json json = nlohmann::ordered_json::array();
+        for (const operator_index op : operators)
+            json.push_back(op == no_operator ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(op));
+        return json;
+    };
+    nlohmann::ordered_json json = nlohmann::ordered_json::array();
+    for (const order::proof_step& step : steps) {
+        nlohmann::ordered_json states = nlohmann::ordered_json::array();
+        for (const std::vector<operator_index>& state : step.states)
+            states.push_back(list(state));
+        nlohmann::ordered_json cases = nlohmann::ordered_json::array();
+        for (const std::vector<order::proof_step>& of_case : step.cases)
+            cases.push_back(steps_json(of_case));
+        json.push_back({to_string(step.rule), list(step.operators), std::move(states), std::move(cases)});
+    }
+    return json;
+}
+
+}  // namespace detail
+
 /// The proof of a plan's bound as JSON. `replayable` is true if the bound is a minimum cut at the operator
-/// named, which is checked here by a flow of its own; false if it rests on a search, whose log is not
-/// written. One maximum flow.
+/// named, or if the steps of a search show it, both checked here by a verifier of its own; false if the steps
+/// could not be written within `limits`. One maximum flow, or the time of the search again.
 [[nodiscard]] inline nlohmann::ordered_json proof_json(const tensor_graph& graph, const plan& plan,
-                                                       std::string_view name) {
+                                                       std::string_view name,
+                                                       const search_limits& limits = {.states = 20'000'000}) {
     const order::bound_witness& witness = plan.witness;
     nlohmann::ordered_json json = {{"format", "proof/1"},
                                    {"graph", name},
@@ -33,6 +66,16 @@ namespace stowage::io {
     if (witness.at != no_operator) {
         json["operator"] = witness.at;
         replayable = verify::check_certificate(graph, {.bytes = plan.peak.lower_bound, .at = witness.at}).ok;
+    }
+    if (!replayable && plan.peak.lower_bound > 0) {
+        budget account(limits);
+        const auto proof =
+            order::prove_no_order_within(graph, plan.peak.lower_bound - 1, plan.order, account);
+        replayable = proof && verify::check_order_proof(graph, *proof).ok;
+        if (replayable) {
+            json["left_out"] = proof->left_out;
+            json["steps"] = detail::steps_json(proof->steps);
+        }
     }
     json["replayable"] = replayable;
     return json;
