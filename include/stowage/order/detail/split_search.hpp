@@ -239,6 +239,7 @@ private:
     }
     bool write(start_log& note, const half& refuted, std::int64_t bound, search_effort& effort) const {
         std::vector<operator_index> names;
+        names.reserve(refuted.part->origin.size());
         for (const operator_index op : refuted.part->origin)
             names.push_back(log_->names[op]);
         return log_refutation(refuted.part->problem, refuted.solver, bound - refuted.part->base, names,
