@@ -112,7 +112,8 @@ public:
     [[nodiscard]] part_bench& bench(std::size_t k, budget& account, std::uint64_t seed) {
         part& p = parts_[k];
         if (p.bench) return *p.bench;
-        p.bench = std::make_unique<part_bench>(cutter_.value().cut(p.first, p.last), account, seed);
+        // NOLINTNEXTLINE(bugprone-unchecked-optional-access): there are parts only once the cutter is there
+        p.bench = std::make_unique<part_bench>(cutter_->cut(p.first, p.last), account, seed);
         std::vector<operator_index> share(p.last - p.first);
         const auto offer_share = [&](const std::vector<operator_index>& whole) {
             for (std::size_t i = 0; i < share.size(); ++i)
