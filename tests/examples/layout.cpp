@@ -20,7 +20,7 @@ namespace io = stowage::io;
 namespace layout = stowage::layout;
 using nlohmann::json;
 using stowage::test::outcome;
-using stowage::test::scratch_folder;
+using stowage::test::temporary_folder;
 
 namespace {
 
@@ -33,8 +33,8 @@ std::string path_of(const std::string& name) {
 
 /// Runs the program on a problem, checks what must always hold, and gives its JSON.
 json answer_of(const std::string& problem_path, const std::string& options, int status) {
-    const scratch_folder folder;
-    const std::string answer_path = (folder.path / "answer.csv").string();
+    const temporary_folder folder;
+    const std::string answer_path = (folder.path() / "answer.csv").string();
     const outcome result =
         stowage::test::run(program + " " + problem_path + " --json -o " + answer_path + " " + options);
     CAPTURE(problem_path);
@@ -107,7 +107,7 @@ TEST_CASE("within a capacity: feasible, or infeasible with who is to blame and w
 
 TEST_CASE("a limit that runs out is unknown, never infeasible") {
     for (const char* options : {"--states 1", "--budget 0", "--states 60"}) {
-        const scratch_folder folder;
+        const temporary_folder folder;
         const outcome result = stowage::test::run(program + " " + path_of("sixty-buffers-without-slack") +
                                                   " --capacity 4099 --json " + options);
         const json summary = json::parse(result.out);
@@ -125,8 +125,8 @@ TEST_CASE("a limit that runs out is unknown, never infeasible") {
 
 TEST_CASE("bad input: exit status 2, place and name on standard error, no file") {
     const auto refused = [](const std::string& arguments, const std::vector<std::string>& words) {
-        const scratch_folder folder;
-        const outcome result = stowage::test::run("cd " + folder.path.string() + " && " + program + " " +
+        const temporary_folder folder;
+        const outcome result = stowage::test::run("cd " + folder.path().string() + " && " + program + " " +
                                                   arguments + " -o answer.csv --svg picture.svg");
         CAPTURE(arguments);
         CHECK(result.status == 2);
@@ -135,7 +135,7 @@ TEST_CASE("bad input: exit status 2, place and name on standard error, no file")
             CAPTURE(result.err);
             CHECK(result.err.find(word) != std::string::npos);
         }
-        CHECK(std::filesystem::is_empty(folder.path));
+        CHECK(std::filesystem::is_empty(folder.path()));
     };
     refused(path_of("lifetime-ends-before-it-begins"), {".csv:3:", "back", "lower 7 > upper 3"});
     refused(path_of("alignment-zero"), {".csv:3:", "`b`", "alignment 0"});
@@ -150,18 +150,18 @@ TEST_CASE("bad input: exit status 2, place and name on standard error, no file")
     refused(path_of("who-is-to-blame") + " --wrong", {"--wrong"});
     refused("", {"problem"});
 
-    const scratch_folder folder;
+    const temporary_folder folder;
     const std::string base =
-        "cd " + folder.path.string() + " && " + program + " " + path_of("lifetimes-that-touch");
+        "cd " + folder.path().string() + " && " + program + " " + path_of("lifetimes-that-touch");
     CHECK(stowage::test::run(base + " -o answer.csv --svg none/picture.svg").status == 2);
     CHECK(stowage::test::run(base + " --svg picture.svg -o none/answer.csv").status == 2);
     CHECK(stowage::test::run(base + " -o - --json").status == 2);
-    CHECK(std::filesystem::is_empty(folder.path));
+    CHECK(std::filesystem::is_empty(folder.path()));
 }
 
 TEST_CASE("answers go to standard output if asked, pictures to a file, help is no error") {
-    const scratch_folder folder;
-    const std::string svg = (folder.path / "p.svg").string();
+    const temporary_folder folder;
+    const std::string svg = (folder.path() / "p.svg").string();
     const outcome result =
         stowage::test::run(program + " " + path_of("lifetimes-that-touch") + " -o - --svg " + svg);
     CHECK(result.status == 0);
@@ -176,8 +176,8 @@ TEST_CASE("answers go to standard output if asked, pictures to a file, help is n
 }
 
 TEST_CASE("pins, gaps, pools and alignment of the columns are kept") {
-    const scratch_folder folder;
-    const std::string path = (folder.path / "problem.csv").string();
+    const temporary_folder folder;
+    const std::string path = (folder.path() / "problem.csv").string();
     io::write_file(path,
                    "pool,id,lower,upper,size,alignment,offset,gaps\n"
                    "0,pinned,0,10,8,,32,\n"
@@ -207,8 +207,8 @@ TEST_CASE("the same answer from run to run, whatever the number of threads") {
 }
 
 TEST_CASE("several pools: a buffer without a pool may lie in any, and a no is proven") {
-    const stowage::test::scratch_folder folder;
-    const std::string problem = (folder.path / "two.csv").string();
+    const stowage::test::temporary_folder folder;
+    const std::string problem = (folder.path() / "two.csv").string();
     std::ofstream(problem) << "id,lower,upper,size\na,0,5,400\nb,0,5,300\n";
     const std::string command =
         std::string(STOWAGE_PROGRAM_DIR) + "/layout " + problem + " --json --capacity ";

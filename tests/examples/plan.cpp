@@ -49,17 +49,17 @@ TEST_CASE("cases from public reports: the least peak is found and proven") {
 }
 
 TEST_CASE("bad programs: exit status 2, the place on standard error, no file left behind") {
-    const test::scratch_folder folder;
+    const test::temporary_folder folder;
     for (const auto& entry : std::filesystem::directory_iterator(cases)) {
         const std::string name = entry.path().filename().string();
         if (!name.starts_with("bad-") && !name.starts_with("read-before")) continue;
         CAPTURE(name);
-        const test::outcome run =
-            test::run(executable + " " + entry.path().string() + " -o " + (folder.path / "p.json").string());
+        const test::outcome run = test::run(executable + " " + entry.path().string() + " -o " +
+                                            (folder.path() / "p.json").string());
         CHECK(run.status == 2);
         CHECK(run.out.empty());
         CHECK(run.err.find(name) != std::string::npos);
-        CHECK(std::filesystem::is_empty(folder.path));
+        CHECK(std::filesystem::is_empty(folder.path()));
     }
     CHECK(test::run(executable + " no-such-file.json").status == 2);
     CHECK(test::run(executable).status == 2);
@@ -72,13 +72,13 @@ TEST_CASE("bad programs: exit status 2, the place on standard error, no file lef
 }
 
 TEST_CASE("a captured training step: plan, report, picture and graph are written, the plan verifies") {
-    const test::scratch_folder folder;
-    const std::string out = (folder.path / "plan.json").string();
+    const test::temporary_folder folder;
+    const std::string out = (folder.path() / "plan.json").string();
     const std::string input = graphs + "alexnet-b1.json.gz";
     const test::outcome run =
-        test::run(executable + " " + input + " -o " + out + " --html " + (folder.path / "r.html").string() +
-                  " --svg " + (folder.path / "p.svg").string() + " --dot " +
-                  (folder.path / "g.dot").string() + " --alignment 512 --compare");
+        test::run(executable + " " + input + " -o " + out + " --html " + (folder.path() / "r.html").string() +
+                  " --svg " + (folder.path() / "p.svg").string() + " --dot " +
+                  (folder.path() / "g.dot").string() + " --alignment 512 --compare");
     REQUIRE(run.status == 0);
     CHECK(run.out.find("288.00 MiB") != std::string::npos);
     CHECK(run.out.find("lescea+llfb-fit") != std::string::npos);
@@ -88,7 +88,7 @@ TEST_CASE("a captured training step: plan, report, picture and graph are written
     CHECK_MESSAGE(verdict.ok, verdict.reason);
     CHECK(plan.plan.alignment == 512);
     for (const char* file : {"r.html", "p.svg", "g.dot"})
-        CHECK(std::filesystem::file_size(folder.path / file) > 1000);
+        CHECK(std::filesystem::file_size(folder.path() / file) > 1000);
 }
 
 TEST_CASE("two runs write the same bytes, but for the seconds") {
@@ -117,8 +117,8 @@ TEST_CASE("a proof replays in Python, and one with a byte more does not") {
         MESSAGE("skipped: no Python here");
         return;
     }
-    const test::scratch_folder folder;
-    const std::string proof = (folder.path / "proof.json").string();
+    const test::temporary_folder folder;
+    const std::string proof = (folder.path() / "proof.json").string();
     for (const char* name : {"resnet50-b1", "xla-unet-donate-mem"}) {  // one cut; a search
         const std::string input = graphs + name + ".json.gz";
         REQUIRE(test::run(executable + " " + input + " --proof " + proof).status == 0);

@@ -2,30 +2,15 @@
 // Runs a program through the shell and keeps what it said.
 
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
 
-namespace stowage::test {
+#include "support/temporary_folder.hpp"
 
-/// A folder that is there as long as this object.
-struct scratch_folder {
-    std::filesystem::path path;
-    scratch_folder() {
-        std::string pattern = (std::filesystem::temp_directory_path() / "stowage-XXXXXX").string();
-        path = ::mkdtemp(pattern.data());
-    }
-    scratch_folder(const scratch_folder&) = delete;
-    scratch_folder& operator=(const scratch_folder&) = delete;
-    ~scratch_folder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path, ignored);
-    }
-};
+namespace stowage::test {
 
 /// What a program answered.
 struct outcome {
@@ -35,9 +20,9 @@ struct outcome {
 };
 
 inline outcome run(const std::string& command) {
-    const scratch_folder folder;
-    const std::string out = (folder.path / "out").string();
-    const std::string err = (folder.path / "err").string();
+    const temporary_folder folder;
+    const std::string out = (folder.path() / "out").string();
+    const std::string err = (folder.path() / "err").string();
     const int code = std::system((command + " >" + out + " 2>" + err + " </dev/null").c_str());
     const auto text = [](const std::string& path) {
         std::ifstream file(path, std::ios::binary);

@@ -27,12 +27,13 @@ namespace detail {
 template <class = void>
 [[nodiscard]] nlohmann::ordered_json steps_json(const std::vector<order::proof_step>& steps) {
     const auto list = [](const std::vector<operator_index>& operators) {
-        nlohmann::ordered_json json = nlohmann::ordered_json::array();
+        nlohmann::ordered_json entries = nlohmann::ordered_json::array();
         for (const operator_index op : operators)
-            json.push_back(op == no_operator ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(op));
-        return json;
+            entries.push_back(op == no_operator ? nlohmann::ordered_json(nullptr)
+                                                : nlohmann::ordered_json(op));
+        return entries;
     };
-    nlohmann::ordered_json json = nlohmann::ordered_json::array();
+    nlohmann::ordered_json entries = nlohmann::ordered_json::array();
     for (const order::proof_step& step : steps) {
         nlohmann::ordered_json states = nlohmann::ordered_json::array();
         for (const std::vector<operator_index>& state : step.states)
@@ -40,9 +41,9 @@ template <class = void>
         nlohmann::ordered_json cases = nlohmann::ordered_json::array();
         for (const std::vector<order::proof_step>& of_case : step.cases)
             cases.push_back(steps_json(of_case));
-        json.push_back({to_string(step.rule), list(step.operators), std::move(states), std::move(cases)});
+        entries.push_back({to_string(step.rule), list(step.operators), std::move(states), std::move(cases)});
     }
-    return json;
+    return entries;
 }
 
 }  // namespace detail
