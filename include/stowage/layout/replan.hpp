@@ -183,7 +183,7 @@ private:
     [[nodiscard]] problem with_pins() const {
         problem pinned = problem_;
         for (std::size_t i = 0; i < kept_.size(); ++i) {
-            if (kept_[i] != 0) pinned.buffers[i].offset = problem_.buffers[i].offset.value_or(*previous_[i]);
+            if (kept_[i] != 0 && !problem_.buffers[i].offset) pinned.buffers[i].offset = previous_[i];
         }
         return pinned;
     }
