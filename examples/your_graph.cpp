@@ -84,7 +84,7 @@ host::module_ir build() {
     host::value* const sum = ir.add_value("sum", {64, 64, 64});
     sum->is_result = true;
     std::vector<host::value*> ends;
-    for (const std::size_t channels : {16, 32, 48}) {
+    for (const std::size_t channels : {16U, 32U, 48U}) {
         const std::string tower = "tower" + std::to_string(channels);
         host::value* const wide = ir.add_value(tower + ".wide", {channels, 512, 512});
         ir.body.push_back({tower + ".conv", {picture}, {wide}, 1 << 20});
