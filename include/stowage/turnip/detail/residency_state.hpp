@@ -1,0 +1,94 @@
+#pragma once
+// A decision about every gap, with what it costs: which gaps are kept on the device, how many bytes that
+// leaves free at each step, and which versions go out.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <stowage/turnip/detail/capacity_tree.hpp>
+#include <stowage/turnip/detail/residency_model.hpp>
+
+namespace stowage::turnip::detail {
+
+/// Starts with every gap absent. The model must outlive it. keep and drop cost O(log steps).
+template <class = void>
+class basic_residency_state {
+public:
+    /// `capacities`: bytes by device; each at least what is forced at every step.
+    basic_residency_state(const residency_model& model, std::span<const std::int64_t> capacities)
+        : model_(&model), kept_(model.gaps.size(), 0), absent_(model.versions.size(), 0) {
+        for (std::size_t d = 0; d < model.devices; ++d) {
+            std::vector<std::int64_t> free(model.steps.size());
+            for (std::size_t s = 0; s < free.size(); ++s)
+                free[s] = capacities[d] - model.forced[d][s];
+            free_.emplace_back(free);
+        }
+        for (std::uint32_t v = 0; v < model.versions.size(); ++v) {
+            // What must go out anyway costs nothing more.
+            if (model.versions[v].goes_out) ++absent_[model.copy_of[v]];
+        }
+        cost_ = model.constant_in + model.constant_out;
+        for (const model_gap& gap : model.gaps)
+            count(gap, 1);
+    }
+    /// True if the gap can be kept beside what is kept.
+    [[nodiscard]] bool fits(std::uint32_t g) const {
+        const model_gap& gap = model_->gaps[g];
+        const capacity_tree& free = free_[model_->instances[gap.instance].device];
+        if (!gap.wrapped) return free.least(gap.lower, gap.upper) >= gap.bytes;
+        return free.least(0, gap.upper) >= gap.bytes &&
+               free.least(gap.lower, model_->last_step()) >= gap.bytes;
+    }
+    void keep(std::uint32_t g) {
+        kept_[g] = 1;
+        take(g, -model_->gaps[g].bytes);
+        count(model_->gaps[g], -1);
+    }
+    void drop(std::uint32_t g) {
+        kept_[g] = 0;
+        take(g, model_->gaps[g].bytes);
+        count(model_->gaps[g], 1);
+    }
+    [[nodiscard]] bool is_kept(std::uint32_t g) const noexcept { return kept_[g] != 0; }
+    /// Bytes that go in and out.
+    [[nodiscard]] std::int64_t cost() const noexcept { return cost_; }
+    /// True if the version is needed on the host.
+    [[nodiscard]] bool goes_out(std::uint32_t version) const noexcept {
+        return absent_[model_->copy_of[version]] > 0;
+    }
+    [[nodiscard]] const residency_model& model() const noexcept { return *model_; }
+    [[nodiscard]] const std::vector<char>& kept() const noexcept { return kept_; }
+
+private:
+    void take(std::uint32_t g, std::int64_t bytes) {
+        const model_gap& gap = model_->gaps[g];
+        capacity_tree& free = free_[model_->instances[gap.instance].device];
+        if (gap.wrapped) {
+            free.add(0, gap.upper, bytes);
+            free.add(gap.lower, model_->last_step(), bytes);
+        } else {
+            free.add(gap.lower, gap.upper, bytes);
+        }
+    }
+    /// One more gap is absent, or one less.
+    void count(const model_gap& gap, std::int32_t more) {
+        cost_ += more * gap.bytes_in;
+        if (!gap.needs_copy) return;
+        const std::uint32_t version = model_->copy_of[gap.version];
+        const bool went = absent_[version] > 0;
+        absent_[version] += static_cast<std::uint32_t>(more);
+        const bool goes = absent_[version] > 0;
+        if (went != goes)
+            cost_ += goes ? model_->versions[version].bytes_out : -model_->versions[version].bytes_out;
+    }
+    const residency_model* model_;
+    std::vector<capacity_tree> free_;    // by device
+    std::vector<char> kept_;             // by gap
+    std::vector<std::uint32_t> absent_;  // by version that goes out: its absent gaps
+    std::int64_t cost_ = 0;
+};
+using residency_state = basic_residency_state<>;
+
+}  // namespace stowage::turnip::detail

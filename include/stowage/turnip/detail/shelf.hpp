@@ -1,0 +1,253 @@
+#pragma once
+// One device's arena while the stower sweeps over the steps: newcomers go to where the layout wants them, or
+// to the snuggest free place; where fragmentation leaves none, residents are moved inside the device, and
+// only as a last resort sent to the host. As long as the bytes fit, this always succeeds. Source:
+// papers/offload.md, "Addresses"; a move may not overlap itself (formats.md).
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <stowage/detail/checked.hpp>
+#include <stowage/turnip/detail/arena_map.hpp>
+
+namespace stowage::turnip::detail {
+
+/// Something that wants a place at this step.
+struct newcomer {
+    std::uint32_t owner = 0;     ///< whoever it is
+    std::int64_t bytes = 0;      ///< > 0
+    std::int64_t alignment = 1;  ///< its address is a multiple of it
+    std::int64_t wanted = -1;    ///< where it should go if that is free; -1: anywhere
+    std::int64_t address = -1;   ///< where it goes
+};
+
+/// What a shelf tells its owner: residents that it moves or sends away, in this order, before the newcomers
+/// come. `sent_away` may append to the newcomers: a resident that is needed at this very step comes back.
+template <class Hooks>
+concept shelf_hooks = requires(Hooks& hooks, std::uint32_t owner, std::int64_t address,
+                               std::vector<newcomer>& newcomers) {
+    hooks.moved(owner, address, address);
+    hooks.sent_away(owner, address, newcomers);
+};
+
+/// The residents of one arena. One thread at a time.
+template <class = void>
+class basic_shelf {
+public:
+    explicit basic_shelf(std::int64_t capacity) : map_(capacity) {}
+
+    /// Finds a place for every newcomer. False if even an empty arena has none for them.
+    template <shelf_hooks Hooks>
+    [[nodiscard]] bool place(std::vector<newcomer>& newcomers, Hooks& hooks) {
+        if (place_all(newcomers)) return true;
+        if (make_windows(newcomers, hooks)) return true;
+        compact(newcomers, hooks, false);
+        if (place_all(newcomers)) return true;
+        compact(newcomers, hooks, true);
+        if (place_all(newcomers) || place_stacked(newcomers)) return true;
+        while (!map_.used().empty())
+            send_away(map_.used().begin()->first, newcomers, hooks);
+        return place_stacked(newcomers);
+    }
+    /// The bytes at `address` are free again.
+    void give(std::int64_t address) {
+        residents_.erase(map_.used().at(address).owner);
+        map_.give(address);
+    }
+    /// Puts a resident elsewhere: [to, to + its bytes) is free.
+    template <shelf_hooks Hooks>
+    void move(std::int64_t from, std::int64_t to, Hooks& hooks) {
+        const auto used = map_.used().at(from);
+        map_.take(to, used.upper - from, used.owner);
+        map_.give(from);
+        hooks.moved(used.owner, from, to);
+    }
+    template <shelf_hooks Hooks>
+    void send_away(std::int64_t address, std::vector<newcomer>& newcomers, Hooks& hooks) {
+        const std::uint32_t owner = map_.used().at(address).owner;
+        give(address);
+        hooks.sent_away(owner, address, newcomers);
+    }
+    [[nodiscard]] const arena_map& map() const noexcept { return map_; }
+
+private:
+    [[nodiscard]] static bool larger(const newcomer& a, const newcomer& b) {
+        return a.bytes != b.bytes ? a.bytes > b.bytes : a.owner < b.owner;
+    }
+    void put(newcomer& n, std::int64_t address) {
+        n.address = address;
+        map_.take(address, n.bytes, n.owner);
+        residents_.insert_or_assign(n.owner, n.alignment);
+    }
+    void undo(std::vector<newcomer>& newcomers) {
+        for (newcomer& n : newcomers) {
+            if (n.address >= 0) give(n.address);
+            n.address = -1;
+        }
+    }
+    /// First where they are wanted, then the largest first; all or none.
+    [[nodiscard]] bool place_all(std::vector<newcomer>& newcomers) {
+        bool open = false;
+        for (newcomer& n : newcomers) {
+            if (n.wanted >= 0 && map_.is_free(n.wanted, n.bytes)) {
+                put(n, n.wanted);
+            } else {
+                open = true;
+            }
+        }
+        if (!open) return true;
+        std::sort(newcomers.begin(), newcomers.end(), larger);
+        for (newcomer& n : newcomers) {
+            if (n.address >= 0) continue;
+            const std::int64_t address = map_.snuggest(n.bytes, n.alignment);
+            if (address < 0) {
+                undo(newcomers);
+                return false;
+            }
+            put(n, address);
+        }
+        return true;
+    }
+    /// One on top of the other from the first free byte, the largest alignment first.
+    [[nodiscard]] bool place_stacked(std::vector<newcomer>& newcomers) {
+        std::sort(newcomers.begin(), newcomers.end(), [](const newcomer& a, const newcomer& b) {
+            if (a.alignment != b.alignment) return a.alignment > b.alignment;
+            const std::int64_t pad_a = a.bytes % a.alignment;
+            const std::int64_t pad_b = b.bytes % b.alignment;
+            // What needs padding behind it goes last.
+            if ((pad_a == 0) != (pad_b == 0)) return pad_a == 0;
+            return pad_a != pad_b ? pad_a > pad_b : a.owner < b.owner;
+        });
+        for (newcomer& n : newcomers) {
+            const std::int64_t address = map_.snuggest(n.bytes, n.alignment);
+            if (address < 0) {
+                undo(newcomers);
+                return false;
+            }
+            put(n, address);
+        }
+        return true;
+    }
+    /// For the largest newcomers a window is cleared by moving the fewest bytes to free places outside of it.
+    template <shelf_hooks Hooks>
+    [[nodiscard]] bool make_windows(std::vector<newcomer>& newcomers, Hooks& hooks) {
+        std::sort(newcomers.begin(), newcomers.end(), larger);
+        for (newcomer& n : newcomers) {
+            std::int64_t address = map_.snuggest(n.bytes, n.alignment);
+            if (address < 0) address = clear_window(n, newcomers, hooks);
+            if (address < 0) {
+                undo(newcomers);
+                return false;
+            }
+            put(n, address);
+        }
+        return true;
+    }
+    struct window {
+        std::int64_t lower;
+        std::int64_t moved;
+    };
+    template <shelf_hooks Hooks>
+    [[nodiscard]] std::int64_t clear_window(const newcomer& n, const std::vector<newcomer>& newcomers,
+                                            Hooks& hooks) {
+        std::vector<window> windows;
+        list_windows(n, newcomers, windows);
+        std::sort(windows.begin(), windows.end(), [](const window& a, const window& b) {
+            return a.moved != b.moved ? a.moved < b.moved : a.lower < b.lower;
+        });
+        if (windows.size() > most_windows) windows.resize(most_windows);
+        for (const window& w : windows) {
+            if (clear(w.lower, w.lower + n.bytes, hooks)) return w.lower;
+        }
+        return -1;
+    }
+    /// Windows that begin or end where a free range does, with the bytes of the residents that they meet.
+    void list_windows(const newcomer& n, const std::vector<newcomer>& newcomers,
+                      std::vector<window>& windows) const {
+        std::vector<std::int64_t> starts{0, (map_.capacity() - n.bytes) / n.alignment * n.alignment};
+        for (const auto& [lower, used] : map_.used()) {
+            starts.push_back((used.upper + n.alignment - 1) / n.alignment * n.alignment);
+            if (lower >= n.bytes) starts.push_back((lower - n.bytes) / n.alignment * n.alignment);
+        }
+        std::sort(starts.begin(), starts.end());
+        starts.erase(std::unique(starts.begin(), starts.end()), starts.end());
+        auto first = map_.used().begin();
+        for (const std::int64_t lower : starts) {
+            if (lower > map_.capacity() - n.bytes) break;
+            while (first != map_.used().end() && first->second.upper <= lower)
+                ++first;
+            std::int64_t moved = 0;
+            bool open = true;
+            for (auto at = first; open && at != map_.used().end() && at->first < lower + n.bytes; ++at) {
+                moved += at->second.upper - at->first;
+                open = std::none_of(newcomers.begin(), newcomers.end(),
+                                    [&](const newcomer& other) { return other.address == at->first; });
+            }
+            if (open) windows.push_back({lower, moved});
+        }
+    }
+    template <shelf_hooks Hooks>
+    [[nodiscard]] bool clear(std::int64_t lower, std::int64_t upper, Hooks& hooks) {
+        std::vector<std::pair<std::int64_t, std::int64_t>> met;  // bytes, address
+        for (auto at = map_.used().begin(); at != map_.used().end() && at->first < upper; ++at) {
+            if (at->second.upper > lower) met.emplace_back(at->second.upper - at->first, at->first);
+        }
+        std::sort(met.rbegin(), met.rend());
+        // First it must be known that all of them find a place; then they go there.
+        arena_map trial = map_;
+        std::vector<std::int64_t> places;
+        for (const auto& [bytes, address] : met) {
+            const std::uint32_t owner = trial.used().at(address).owner;
+            const std::int64_t to = trial.snuggest(bytes, residents_.at(owner), lower, upper);
+            if (to < 0) return false;
+            trial.take(to, bytes, owner);
+            places.push_back(to);
+        }
+        for (std::size_t k = 0; k < met.size(); ++k)
+            move(met[k].second, places[k], hooks);
+        return true;
+    }
+    /// Slides the residents down, one after the other; one that would overlap itself hops over the others
+    /// first or stays. `strictly`: it is sent away instead of staying.
+    template <shelf_hooks Hooks>
+    void compact(std::vector<newcomer>& newcomers, Hooks& hooks, bool strictly) {
+        std::vector<std::uint32_t> hopped;
+        std::int64_t top = 0;
+        for (auto at = map_.used().begin(); at != map_.used().end(); at = map_.used().lower_bound(top)) {
+            const std::int64_t from = at->first;
+            const std::int64_t bytes = at->second.upper - from;
+            const std::uint32_t owner = at->second.owner;
+            const std::int64_t alignment = residents_.at(owner);
+            const std::int64_t to = (top + alignment - 1) / alignment * alignment;
+            if (from <= to) {
+                top = from + bytes;
+            } else if (to + bytes <= from) {
+                move(from, to, hooks);
+                top = to + bytes;
+            } else {
+                const bool again = std::find(hopped.begin(), hopped.end(), owner) != hopped.end();
+                const std::int64_t place = again ? -1 : map_.snuggest(bytes, alignment, 0, from + bytes);
+                if (place >= 0) {
+                    hopped.push_back(owner);
+                    move(from, place, hooks);
+                } else if (strictly) {
+                    send_away(from, newcomers, hooks);
+                } else {
+                    top = from + bytes;
+                }
+            }
+        }
+    }
+
+    static constexpr std::size_t most_windows = 8;
+    arena_map map_;
+    std::unordered_map<std::uint32_t, std::int64_t> residents_;  // owner: its alignment
+};
+using shelf = basic_shelf<>;
+
+}  // namespace stowage::turnip::detail
