@@ -1,7 +1,8 @@
 #pragma once
-// The room of verifiers: of orders, layouts and whole plans. They share no code with the planners.
+// The room of verifiers: of orders, layouts, whole plans and memgraphs. They share no code with the planners.
 
 #include <stowage/verify/layout.hpp>
+#include <stowage/verify/memgraph.hpp>
 #include <stowage/verify/order.hpp>
 #include <stowage/verify/order_proof.hpp>
 #include <stowage/verify/plan.hpp>
