@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <span>
+#include <utility>
 #include <vector>
 
 #include <stowage/error.hpp>
@@ -68,7 +68,7 @@ template <class = void>
 /// Operators that are ordered by themselves.
 struct segment {
     std::vector<operator_index> operators = {};  ///< ascending
-    bool boundary = false;  ///< one memory-insensitive operator, beside others that hang on nothing else
+    bool boundary = false;                       ///< it is one memory-insensitive operator
 };
 
 /// A program in segments that run one after the other: dependencies never lead back to an earlier one.
@@ -113,16 +113,45 @@ template <class = void>
 
 namespace detail {
 
+/// What an operator is to the search for boundaries.
+enum class part_role : std::uint8_t {
+    core,      ///< boundaries are looked for among these
+    follower,  ///< runs in the first segment that its predecessors allow
+    source,    ///< runs as late as the segment of its first successor
+};
+
+/// True if the operator uses no tensor of the plan that it does not make itself, has no workspace, and all
+/// that it makes lives on: delaying it to its first successor raises no live sum.
+template <class = void>
+[[nodiscard]] bool frees_nothing(const tensor_graph& graph, operator_index op) {
+    if (graph.workspace(op) > 0 || graph.successors(op).empty()) return false;
+    const auto accesses = graph.accesses(op);
+    return std::all_of(accesses.begin(), accesses.end(), [&](buffer_index b) {
+        if (!graph.is_planned(b) || graph.bytes(b) == 0) return true;
+        return graph.producer(b) == op && (graph.kind(b) == buffer_kind::output || graph.users(b).size() > 1);
+    });
+}
+
+/// True if the operator makes no tensor of the plan and has no workspace: running it early raises no live
+/// sum.
+template <class = void>
+[[nodiscard]] bool allocates_nothing(const tensor_graph& graph, operator_index op) {
+    if (graph.workspace(op) > 0) return false;
+    const auto writes = graph.writes(op);
+    return std::none_of(writes.begin(), writes.end(), [&](buffer_index b) {
+        return graph.is_planned(b) && graph.bytes(b) > 0 && graph.producer(b) == op;
+    });
+}
+
 /// Which slot each operator is in: the memory-insensitive operators of the core stand in odd slots, what is
-/// between them in even ones. Operators outside the core are given the first even slot that their
-/// predecessors allow.
+/// between them in even ones.
 struct slots {
     std::vector<std::uint32_t> of;             ///< of each operator
     std::uint32_t count = 1;                   ///< 2 m + 1 for m boundaries
     std::vector<operator_index> boundaries{};  ///< ascending
 };
 
-/// The earliest even slot of an operator outside the core. O(its predecessors).
+/// The earliest even slot of a follower. O(its predecessors).
 template <class = void>
 [[nodiscard]] std::uint32_t earliest_slot(const tensor_graph& graph, const std::vector<std::uint32_t>& of,
                                           operator_index op) {
@@ -132,36 +161,38 @@ template <class = void>
     return slot + slot % 2;
 }
 
+/// Gives each source the even slot at or before its first successor's. O(operators + dependencies).
 template <class = void>
-[[nodiscard]] slots make_slots(const tensor_graph& graph, const std::vector<bool>& core) {
+void place_sources(const tensor_graph& graph, const std::vector<part_role>& roles,
+                   std::vector<std::uint32_t>& of) {
+    for (auto op = static_cast<operator_index>(graph.operator_count()); op-- > 0;) {
+        if (roles[op] != part_role::source) continue;
+        std::uint32_t slot = std::numeric_limits<std::uint32_t>::max();
+        for (const operator_index s : graph.successors(op))
+            slot = std::min(slot, of[s]);
+        of[op] = slot - slot % 2;
+    }
+}
+
+/// Slots as early as can be: sources too, until place_sources moves them.
+template <class = void>
+[[nodiscard]] slots make_slots(const tensor_graph& graph, const std::vector<part_role>& roles) {
+    std::vector<bool> core(roles.size());
+    for (std::size_t op = 0; op < roles.size(); ++op)
+        core[op] = roles[op] == part_role::core;
     slots result;
     result.boundaries = memory_insensitive_operators(graph, core);
     result.count = static_cast<std::uint32_t>(2 * result.boundaries.size() + 1);
     result.of.assign(graph.operator_count(), 0);
     std::uint32_t passed = 0;
     for (operator_index op = 0; op < graph.operator_count(); ++op) {
-        if (!core[op]) {
+        if (roles[op] != part_role::core) {
             result.of[op] = earliest_slot(graph, result.of, op);
         } else if (passed < result.boundaries.size() && result.boundaries[passed] == op) {
             result.of[op] = 2 * passed++ + 1;
         } else {
             result.of[op] = 2 * passed;
         }
-    }
-    return result;
-}
-
-/// The slots that hold operators, as segments.
-template <class = void>
-[[nodiscard]] segmentation segments_of(const std::vector<std::uint32_t>& slot_of, std::uint32_t slot_count) {
-    std::vector<segment> all(slot_count);
-    for (operator_index op = 0; op < slot_of.size(); ++op)
-        all[slot_of[op]].operators.push_back(op);
-    segmentation result;
-    for (std::size_t slot = 0; slot < all.size(); ++slot) {
-        if (all[slot].operators.empty()) continue;
-        all[slot].boundary = slot % 2 == 1;
-        result.segments.push_back(std::move(all[slot]));
     }
     return result;
 }
@@ -173,11 +204,21 @@ template <class = void>
 /// their predecessors allow. O(operators + dependencies).
 template <class = void>
 [[nodiscard]] segmentation independent_segments(const tensor_graph& graph) {
-    std::vector<bool> core(graph.operator_count());
-    for (operator_index op = 0; op < graph.operator_count(); ++op)
-        core[op] = !is_weightless(graph, op);
-    const detail::slots slots = detail::make_slots(graph, core);
-    return detail::segments_of(slots.of, slots.count);
+    std::vector<detail::part_role> roles(graph.operator_count(), detail::part_role::core);
+    for (operator_index op = 0; op < graph.operator_count(); ++op) {
+        if (is_weightless(graph, op)) roles[op] = detail::part_role::follower;
+    }
+    segmentation result;
+    const detail::slots slots = detail::make_slots(graph, roles);
+    std::vector<segment> all(slots.count);
+    for (operator_index op = 0; op < slots.of.size(); ++op)
+        all[slots.of[op]].operators.push_back(op);
+    for (std::size_t slot = 0; slot < all.size(); ++slot) {
+        if (all[slot].operators.empty()) continue;
+        all[slot].boundary = slot % 2 == 1;
+        result.segments.push_back(std::move(all[slot]));
+    }
+    return result;
 }
 
 }  // namespace stowage::roam
