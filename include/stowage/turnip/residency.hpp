@@ -19,6 +19,7 @@
 #include <stowage/turnip/detail/host_plan.hpp>
 #include <stowage/turnip/detail/insertion.hpp>
 #include <stowage/turnip/detail/model_builder.hpp>
+#include <stowage/turnip/detail/price_bound.hpp>
 #include <stowage/turnip/detail/rectangles.hpp>
 #include <stowage/turnip/detail/residency_model.hpp>
 #include <stowage/turnip/detail/residency_state.hpp>
@@ -60,6 +61,12 @@ struct residency {
         }
         residency_state state(model, capacities);
         insert_by_value(state, gap_values(model, {}));
+        price_bound bound(model, capacities[0]);
+        bound.improve(state.cost(), 400);
+        residency_state priced(model, capacities);
+        insert_by_value(priced, gap_values(model, bound.prices()));
+        if (priced.cost() < state.cost()) state = priced;
+        result.bytes_moved_lower_bound = bound.proven();
         stay_plan plan = make_rectangles(model, state.kept());
         for (memory_index d = 0; d < task.devices; ++d) {
             std::vector<std::uint32_t> owner;
@@ -88,7 +95,7 @@ struct residency {
         result.memgraph = write_memgraph(task, lines, asked);
         result.status = status::feasible;
         result.bytes_moved = lines.bytes_moved;
-        result.bytes_moved_lower_bound = state.cost();
+        result.reason = "planned " + std::to_string(state.cost());
         return result;
     }
     [[nodiscard]] std::string name() const { return "residency"; }

@@ -1,0 +1,285 @@
+#pragma once
+// A proven lower bound on the bytes that any memgraph for one order moves, with its witness: a price for each
+// step. Each gap takes the cheaper of staying (its bytes at the prices of its steps) and leaving (its bytes
+// in, its version's bytes out); the sum of these, less what the capacity is worth at the prices, can be
+// passed by no plan, even by one that moves single bytes. Source: linear programming duality;
+// papers/offload.md, "The bound".
+//
+// To check a witness: with prices p(t) >= 0, free(t) = capacity + round_off - forced(t) and
+// stay(g) = bytes(g) x the sum of p over the gap's steps, the bound is constant_in + constant_out
+// - sum of p(t) free(t) + sum over versions of min(sum of stay(g), bytes_out + sum of min(bytes_in(g),
+// stay(g))).
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include <stowage/turnip/detail/residency_model.hpp>
+
+namespace stowage::turnip::detail {
+
+/// Sums of prices times bytes, whole; g++ and clang have the type, the standard does not.
+__extension__ using wide_int = __int128;
+
+/// Searches for prices with a large bound. The model must outlive it; all of its devices count as one pool of
+/// `capacity` bytes. O(gaps + steps) memory and time for one evaluation.
+template <class = void>
+class basic_price_bound {
+public:
+    basic_price_bound(const residency_model& model, std::int64_t capacity)
+        : model_(model), prices_(model.steps.size(), 0), free_(model.steps.size()) {
+        std::int64_t round_off = 0;
+        for (const std::int64_t bytes : model.round_off)
+            round_off = std::max(round_off, bytes);
+        for (std::size_t s = 0; s < free_.size(); ++s) {
+            free_[s] = capacity > std::numeric_limits<std::int64_t>::max() - round_off ? capacity
+                                                                                       : capacity + round_off;
+            for (const auto& forced : model.forced)
+                free_[s] -= forced[s];
+        }
+        group_gaps();
+    }
+
+    /// Raises the bound by exact line searches on the price of the most over-full step, then by steps along
+    /// subgradients; stops when it meets `known`, the bytes of a plan. `evaluations`: at most so many.
+    void improve(std::int64_t known, std::size_t evaluations) {
+        const auto target = static_cast<double>(known) * (1 - 1e-7);
+        best_ = evaluate();
+        best_prices_ = prices_;
+        const std::size_t searches = std::min<std::size_t>(evaluations / 2, most_searches);
+        std::size_t stuck = 0;
+        for (std::size_t k = 0; k < searches && best_ < target && stuck < 8; ++k) {
+            const std::size_t step = most_overfull();
+            if (step == free_.size()) break;
+            search_line(step);
+            stuck = note(evaluate()) ? 0 : stuck + 1;
+        }
+        climb(target, evaluations - searches);
+        prices_ = best_prices_;
+    }
+    /// The bound at the best prices, in whole arithmetic: rounding cannot make it too large.
+    [[nodiscard]] std::int64_t proven() const {
+        constexpr int scale_bits = 24;
+        const auto scale = static_cast<double>(std::int64_t{1} << scale_bits);
+        std::vector<std::int64_t> before(prices_.size() + 1, 0);
+        wide_int value = wide_int{model_.constant_in + model_.constant_out} << scale_bits;
+        for (std::size_t s = 0; s < prices_.size(); ++s) {
+            const auto price = static_cast<std::int64_t>(prices_[s] * scale);
+            before[s + 1] = before[s] + price;
+            value -= wide_int{price} * free_[s];
+        }
+        const auto stay = [&](const model_gap& gap) {
+            wide_int length = before[gap.upper + 1] - before[gap.wrapped ? 0 : gap.lower];
+            if (gap.wrapped) length += before.back() - before[gap.lower];
+            return length * gap.bytes;
+        };
+        for (std::size_t v = 0; v + 1 < first_.size(); ++v) {
+            wide_int all = 0;
+            wide_int some = wide_int{out_[v]} << scale_bits;
+            for (std::uint32_t k = first_[v]; k < first_[v + 1]; ++k) {
+                const model_gap& gap = model_.gaps[gaps_[k]];
+                const wide_int kept = stay(gap);
+                all += kept;
+                some += std::min(wide_int{gap.bytes_in} << scale_bits, kept);
+            }
+            value += std::min(all, some);
+        }
+        const wide_int whole = value <= 0 ? 0 : (value + (wide_int{1} << scale_bits) - 1) >> scale_bits;
+        return std::max(model_.constant_in + model_.constant_out, static_cast<std::int64_t>(whole));
+    }
+    /// The witness: a price of each step, in bytes moved for each byte of capacity.
+    [[nodiscard]] const std::vector<double>& prices() const noexcept { return prices_; }
+
+private:
+    static constexpr std::size_t most_searches = 120;
+
+    /// Gaps by the version that goes out for them; gaps that need no copy are versions of their own.
+    void group_gaps() {
+        std::vector<std::uint32_t> group(model_.gaps.size());
+        std::vector<std::uint32_t> of_version(model_.versions.size(), none);
+        for (std::size_t g = 0; g < group.size(); ++g) {
+            const model_gap& gap = model_.gaps[g];
+            const std::uint32_t v = model_.copy_of[gap.version];
+            const bool shares = gap.needs_copy && !model_.versions[v].goes_out;
+            if (shares && of_version[v] != none) {
+                group[g] = of_version[v];
+                continue;
+            }
+            group[g] = static_cast<std::uint32_t>(out_.size());
+            if (shares) of_version[v] = group[g];
+            out_.push_back(shares ? model_.versions[v].bytes_out : 0);
+        }
+        first_.assign(out_.size() + 1, 0);
+        for (const std::uint32_t v : group)
+            ++first_[v + 1];
+        for (std::size_t v = 0; v < out_.size(); ++v)
+            first_[v + 1] += first_[v];
+        gaps_.resize(group.size());
+        group_of_.resize(group.size());
+        std::vector<std::uint32_t> next(first_.begin(), first_.end() - 1);
+        for (std::uint32_t g = 0; g < group.size(); ++g) {
+            group_of_[next[group[g]]] = group[g];
+            gaps_[next[group[g]]++] = g;
+        }
+    }
+    [[nodiscard]] static bool covers(const model_gap& gap, std::size_t step) {
+        return gap.wrapped ? step <= gap.upper || step >= gap.lower : step >= gap.lower && step <= gap.upper;
+    }
+    [[nodiscard]] double stay(const model_gap& gap) const {
+        double length = before_[gap.upper + 1] - before_[gap.wrapped ? 0 : gap.lower];
+        if (gap.wrapped) length += before_.back() - before_[gap.lower];
+        return static_cast<double>(gap.bytes) * length;
+    }
+    void sum_prices() {
+        before_.resize(prices_.size() + 1);
+        before_[0] = 0;
+        for (std::size_t s = 0; s < prices_.size(); ++s)
+            before_[s + 1] = before_[s] + prices_[s];
+    }
+    /// The bound at the current prices; over_ becomes by how much each step is over-full at them.
+    double evaluate() {
+        sum_prices();
+        double value = static_cast<double>(model_.constant_in + model_.constant_out);
+        over_.assign(prices_.size() + 1, 0);
+        const auto use = [&](std::size_t lower, std::size_t upper, double bytes) {
+            over_[lower] += bytes;
+            over_[upper + 1] -= bytes;
+        };
+        stays_.resize(gaps_.size());
+        for (std::size_t v = 0; v < out_.size(); ++v) {
+            double all = 0;
+            auto some = static_cast<double>(out_[v]);
+            for (std::uint32_t k = first_[v]; k < first_[v + 1]; ++k) {
+                const model_gap& gap = model_.gaps[gaps_[k]];
+                stays_[k] = stay(gap);
+                all += stays_[k];
+                some += std::min(static_cast<double>(gap.bytes_in), stays_[k]);
+            }
+            const bool keeps_all = all <= some;
+            value += keeps_all ? all : some;
+            for (std::uint32_t k = first_[v]; k < first_[v + 1]; ++k) {
+                const model_gap& gap = model_.gaps[gaps_[k]];
+                if (!keeps_all && stays_[k] >= static_cast<double>(gap.bytes_in)) continue;
+                const auto bytes = static_cast<double>(gap.bytes);
+                if (gap.wrapped) use(0, gap.upper, bytes);
+                use(gap.lower, gap.wrapped ? prices_.size() - 1 : gap.upper, bytes);
+            }
+        }
+        double used = 0;
+        for (std::size_t s = 0; s < prices_.size(); ++s) {
+            used += over_[s];
+            over_[s] = used - static_cast<double>(free_[s]);
+            value -= prices_[s] * static_cast<double>(free_[s]);
+        }
+        return value;
+    }
+    /// Keeps the best prices; true if they are better by more than a trifle.
+    bool note(double value) {
+        if (value <= best_) return false;
+        const bool better = value > best_ + 1e-7 * std::abs(best_);
+        best_ = value;
+        best_prices_ = prices_;
+        return better;
+    }
+    [[nodiscard]] std::size_t most_overfull() const {
+        std::size_t step = free_.size();
+        double most = 0;
+        for (std::size_t s = 0; s < free_.size(); ++s) {
+            if (over_[s] > most) {
+                most = over_[s];
+                step = s;
+            }
+        }
+        return step;
+    }
+    /// The price of one step at which it stops being over-full, the others fixed: the bound is concave in it.
+    void search_line(std::size_t step) {
+        touched_.clear();
+        for (std::uint32_t k = 0; k < gaps_.size(); ++k) {
+            if (!covers(model_.gaps[gaps_[k]], step)) continue;
+            if (touched_.empty() || touched_.back() != group_of_[k]) touched_.push_back(group_of_[k]);
+        }
+        const double old = prices_[step];
+        double lower = 0;
+        double upper = 4;
+        for (int round = 0; round < 30; ++round) {
+            const double middle = (lower + upper) / 2;
+            (used_at(step, middle - old) > static_cast<double>(free_[step]) ? lower : upper) = middle;
+        }
+        prices_[step] = (lower + upper) / 2;
+    }
+    /// Bytes that stay at `step` if its price rises by `more`.
+    [[nodiscard]] double used_at(std::size_t step, double more) const {
+        double used = 0;
+        for (const std::uint32_t v : touched_) {
+            double all = 0;
+            auto some = static_cast<double>(out_[v]);
+            double here = 0;
+            double here_some = 0;
+            for (std::uint32_t k = first_[v]; k < first_[v + 1]; ++k) {
+                const model_gap& gap = model_.gaps[gaps_[k]];
+                const auto bytes = static_cast<double>(gap.bytes);
+                const auto in = static_cast<double>(gap.bytes_in);
+                const bool covered = covers(gap, step);
+                const double kept = stays_[k] + (covered ? bytes * more : 0);
+                all += kept;
+                some += std::min(in, kept);
+                if (!covered) continue;
+                here += bytes;
+                if (kept < in) here_some += bytes;
+            }
+            used += all <= some ? here : here_some;
+        }
+        return used;
+    }
+    /// Steps along subgradients with momentum, as long as the target lies above.
+    void climb(double target, std::size_t rounds) {
+        std::vector<double> direction(prices_.size(), 0);
+        double length = 1;
+        std::size_t stall = 0;
+        prices_ = best_prices_;
+        for (std::size_t round = 0; round < rounds && best_ < target && length > 1e-6; ++round) {
+            const double value = evaluate();
+            if (note(value)) {
+                stall = 0;
+            } else if (++stall >= 30) {
+                length *= 0.7;
+                stall = 0;
+                prices_ = best_prices_;
+                std::fill(direction.begin(), direction.end(), 0);
+                continue;
+            }
+            double norm = 0;
+            for (std::size_t s = 0; s < prices_.size(); ++s) {
+                const double slope = prices_[s] <= 0 && over_[s] < 0 ? 0 : over_[s];
+                direction[s] = slope + 0.6 * direction[s];
+                norm += direction[s] * direction[s];
+            }
+            if (norm <= 0) break;
+            const double stride = length * (target * 1.002 - value) / norm;
+            for (std::size_t s = 0; s < prices_.size(); ++s)
+                prices_[s] = std::max(0.0, prices_[s] + stride * direction[s]);
+        }
+    }
+
+    static constexpr std::uint32_t none = ~std::uint32_t{0};
+    const residency_model& model_;
+    std::vector<double> prices_;
+    std::vector<std::int64_t> free_;    // by step: bytes beside those that must be there
+    std::vector<std::int64_t> out_;     // by group: what going out costs
+    std::vector<std::uint32_t> first_;  // by group: its gaps in gaps_
+    std::vector<std::uint32_t> gaps_;
+    std::vector<std::uint32_t> group_of_;  // by position in gaps_
+    std::vector<double> before_;           // by step: the sum of the prices before it
+    std::vector<double> over_;             // by step: bytes over the capacity at the current prices
+    std::vector<double> stays_;            // by position in gaps_: what staying costs
+    std::vector<std::uint32_t> touched_;   // groups with a gap over the step that is searched
+    double best_ = 0;
+    std::vector<double> best_prices_;
+};
+using price_bound = basic_price_bound<>;
+
+}  // namespace stowage::turnip::detail
