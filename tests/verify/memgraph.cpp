@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "support/memgraph_contents.hpp"
-#include "support/random_memgraph.hpp"
+#include "support/naive_memgraph.hpp"
 #include "support/random_program.hpp"
 
 namespace turnip = stowage::turnip;
 using stowage::tensor_graph;
-using stowage::test::random_memgraph;
+using stowage::test::naive_memgraph;
 using stowage::test::runs_right;
 using stowage::verify::check_memgraph;
 
@@ -27,10 +27,10 @@ tensor_graph program_of(std::uint64_t seed, std::size_t operators = 6) {
 }
 
 turnip::memgraph memgraph_of(const tensor_graph& program, std::uint64_t seed) {
-    return random_memgraph(program, seed,
-                           {.devices = static_cast<std::uint32_t>(1 + seed % 3),
-                            .slack = static_cast<std::int64_t>(seed % 7),
-                            .alignment = seed % 4 == 0 ? 2 : 1});
+    return naive_memgraph(program, seed,
+                          {.devices = static_cast<std::uint32_t>(1 + seed % 3),
+                           .slack = static_cast<std::int64_t>(seed % 7),
+                           .alignment = seed % 4 == 0 ? 2 : 1});
 }
 
 bool says(const stowage::verify::verdict& verdict, const std::string& words) {
