@@ -1,0 +1,103 @@
+#pragma once
+// Arenas in the process's own memory: made, or the caller's.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <new>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <stowage/exec/fault.hpp>
+#include <stowage/exec/lane.hpp>
+
+namespace stowage::exec::detail {
+
+/// One block of bytes, owned or not.
+class arena {
+public:
+    arena() = default;
+    arena(arena&& other) noexcept
+        : data_(std::exchange(other.data_, nullptr)), align_(other.align_),
+          owned_(std::exchange(other.owned_, false)) {}
+    arena& operator=(arena&& other) noexcept {
+        std::swap(data_, other.data_);
+        std::swap(align_, other.align_);
+        std::swap(owned_, other.owned_);
+        return *this;
+    }
+    ~arena() {
+        if (owned_) ::operator delete(data_, std::align_val_t(align_));
+    }
+    /// A block of `bytes` bytes for addresses that are multiples of `alignment`: `given` where it is not
+    /// empty. Throws device_error naming `place`.
+    [[nodiscard]] static arena make(std::int64_t bytes, std::int64_t alignment, std::span<std::byte> given,
+                                    const std::string& place) {
+        arena result;
+        result.align_ = 64;
+        while (static_cast<std::int64_t>(result.align_) % alignment != 0 && result.align_ < max_alignment)
+            result.align_ *= 2;
+        if (!given.empty()) {
+            if (static_cast<std::int64_t>(given.size()) < bytes)
+                throw device_error("the arena given has only " + std::to_string(given.size()) + " bytes",
+                                   place, bytes);
+            result.data_ = given.data();
+            return result;
+        }
+        try {
+            const auto size = static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1));
+            result.data_ = static_cast<std::byte*>(::operator new(size, std::align_val_t(result.align_)));
+            result.owned_ = true;
+        } catch (const std::bad_alloc&) {
+            throw device_error("there is no memory for its arena", place, bytes);
+        }
+        return result;
+    }
+    [[nodiscard]] std::byte* data() const noexcept { return data_; }
+
+private:
+    static constexpr std::size_t max_alignment = 1U << 16;
+    std::byte* data_ = nullptr;
+    std::size_t align_ = 64;
+    bool owned_ = false;
+};
+
+/// The arenas of all devices and the host.
+class memories {
+public:
+    /// Throws device_error naming a memory; then none is left. `devices` are arenas given, by device; `host`
+    /// is the host's; empty ones are made. `with_host` false: the host has none.
+    void make(const device_request& request, std::span<const std::span<std::byte>> devices,
+              std::span<std::byte> host, bool with_host = true) {
+        std::vector<arena> made;
+        for (std::size_t d = 0; d < request.arena_bytes.size(); ++d) {
+            const std::span<std::byte> given = d < devices.size() ? devices[d] : std::span<std::byte>{};
+            made.push_back(
+                arena::make(request.arena_bytes[d], request.alignment, given, "device " + std::to_string(d)));
+        }
+        if (with_host) host_ = arena::make(request.host_bytes, request.alignment, host, "host");
+        devices_ = std::move(made);
+    }
+    void clear() noexcept {
+        devices_.clear();
+        host_ = arena();
+    }
+    [[nodiscard]] std::byte* base(turnip::memory_index memory) const noexcept {
+        if (memory == turnip::host) return host_.data();
+        return memory < devices_.size() ? devices_[memory].data() : nullptr;
+    }
+    void copy(const copy_request& copy) const noexcept {
+        const std::byte* const from =
+            copy.bound != nullptr ? copy.bound : base(copy.from) + copy.from_address;
+        std::memcpy(base(copy.to) + copy.to_address, from, static_cast<std::size_t>(copy.bytes));
+    }
+
+private:
+    std::vector<arena> devices_;
+    arena host_;
+};
+
+}  // namespace stowage::exec::detail

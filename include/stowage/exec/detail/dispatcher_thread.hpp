@@ -1,0 +1,77 @@
+#pragma once
+// The thread that dispatches runs which a coroutine awaits: it runs one, resumes the coroutine, and sleeps.
+
+#include <atomic>
+#include <chrono>
+#include <coroutine>
+#include <cstdint>
+#include <memory>
+#include <thread>
+
+#include <stowage/exec/detail/futex.hpp>
+
+namespace stowage::exec::detail {
+
+class dispatcher_thread {
+public:
+    dispatcher_thread() = default;
+    dispatcher_thread(const dispatcher_thread&) = delete;
+    dispatcher_thread& operator=(const dispatcher_thread&) = delete;
+    ~dispatcher_thread() { close(); }
+
+    /// Has the thread call `job(argument)`, then resume `waiting`. Makes the thread on the first call. Throws
+    /// std::system_error if there can be none.
+    void post(void* argument, void (*job)(void*) noexcept, std::coroutine_handle<> waiting) {
+        if (!shared_) {
+            auto shared = std::make_shared<state>();
+            thread_ = std::thread(&dispatcher_thread::serve, shared);
+            shared_ = std::move(shared);
+        }
+        shared_->argument = argument;
+        shared_->job = job;
+        shared_->waiting = waiting;
+        signal(*shared_, 1);
+    }
+    /// Ends the thread, once what it does is done. The thread itself may call it, from a coroutine that it
+    /// has resumed: then it ends when that one suspends.
+    void close() noexcept {
+        if (!shared_) return;
+        shared_->quit.store(true, std::memory_order_release);
+        signal(*shared_, 2);
+        if (thread_.get_id() == std::this_thread::get_id())
+            thread_.detach();
+        else
+            thread_.join();
+        shared_.reset();
+    }
+
+private:
+    struct state {
+        std::atomic<std::uint32_t> word{0};
+        std::atomic<bool> quit{false};
+        void* argument = nullptr;
+        void (*job)(void*) noexcept = nullptr;
+        std::coroutine_handle<> waiting = {};
+    };
+    static void signal(state& shared, std::uint32_t bits) noexcept {
+        shared.word.fetch_or(bits, std::memory_order_acq_rel);
+        wake_sleepers(shared.word);
+    }
+    static void serve(const std::shared_ptr<state>& given) {
+        const std::shared_ptr<state> shared = given;  // it may outlive the executor
+        while (true) {
+            while (shared->word.load(std::memory_order_acquire) == 0)
+                sleep_on(shared->word, 0, std::chrono::nanoseconds(-1));
+            const std::uint32_t bits = shared->word.exchange(0, std::memory_order_acq_rel);
+            if ((bits & 1U) != 0) {
+                shared->job(shared->argument);
+                shared->waiting.resume();
+            }
+            if (shared->quit.load(std::memory_order_acquire)) return;
+        }
+    }
+    std::shared_ptr<state> shared_;
+    std::thread thread_;
+};
+
+}  // namespace stowage::exec::detail

@@ -1,0 +1,78 @@
+#pragma once
+// What an executor asks of the machine that carries out a memgraph: memories, lanes, and news of what has
+// ended. One object stands for all devices of a memgraph and the host. Models: inline_device, host_device,
+// simulated_device, and cuda_device in <stowage/exec/cuda.hpp>.
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include <stowage/exec/fault.hpp>
+#include <stowage/exec/lane.hpp>
+
+namespace stowage::exec {
+
+/// The time of a device's clock that never comes.
+inline constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
+
+/// Memories: what is made before a run, and reading and writing it between runs.
+/// `prepare(request, source)` makes every arena and lane or throws device_error, and then has made nothing;
+/// `release()` gives all of it back; `base(memory)` is the address of a memory's first byte, null where a
+/// memory has none; `write` and `read` copy between the caller's bytes and a memory, while nothing runs.
+template <class D>
+concept device_memory = requires(D& d, const device_request& request,
+                                 const work_source<typename D::native_handle>& source,
+                                 turnip::memory_index memory, std::int64_t address,
+                                 std::span<const std::byte> from, std::span<std::byte> to) {
+    d.prepare(request, source);
+    { d.release() }
+    noexcept;
+    { d.base(memory) }
+    noexcept->std::same_as<std::byte*>;
+    d.write(memory, address, from);
+    d.read(memory, address, to);
+};
+
+/// Lanes: `compute_lanes()` is how many each device is to have; `begin(run)` and `end()` enclose a run;
+/// `submit(work)` puts work into its lane; `abort()` makes whatever has not started in any lane end as
+/// skipped. One thread, the dispatcher, makes these calls.
+template <class D>
+concept device_lanes = requires(D& d, const D& c, const device_run& run, const lane_work& work) {
+    { c.compute_lanes() }
+    noexcept->std::convertible_to<std::uint32_t>;
+    d.begin(run);
+    { d.end() }
+    noexcept;
+    { d.submit(work) }
+    noexcept->std::same_as<submitted>;
+    { d.abort() }
+    noexcept;
+};
+
+/// News: `take(lane, end)` tells the end of the oldest work of `lane` that has not been told, if it has come;
+/// `wait(until)` sleeps until there may be news, `wake` was called, or the device's clock shows `until`;
+/// `wake()` may be called by any thread; `now()` is the device's clock, in nanoseconds since `begin`;
+/// `failure(lane)` says in words why the lane's last work failed.
+template <class D>
+concept device_news = requires(D& d, lane_index lane, completion& end, std::int64_t until) {
+    { d.take(lane, end) }
+    noexcept->std::same_as<bool>;
+    { d.wait(until) }
+    noexcept;
+    { d.wake() }
+    noexcept;
+    { d.now() }
+    noexcept->std::same_as<std::int64_t>;
+    { d.failure(lane) } -> std::same_as<std::string>;
+};
+
+/// A machine that carries out memgraphs: see device_memory, device_lanes and device_news.
+template <class D>
+concept device = requires {
+    typename D::native_handle;
+}
+&&device_memory<D>&& device_lanes<D>&& device_news<D>;
+
+}  // namespace stowage::exec

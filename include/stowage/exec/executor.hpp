@@ -1,0 +1,510 @@
+#pragma once
+// Runs memgraphs: whatever is ready starts, on any lane that is free, and the contents at the end are the
+// same in each legal order. Everything is made by the constructor; a run allocates nothing. Source: arXiv
+// 2405.16283 (Turnip's engine).
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <coroutine>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <stowage/exec/detail/dispatcher.hpp>
+#include <stowage/exec/detail/dispatcher_thread.hpp>
+#include <stowage/exec/detail/kernel_slots.hpp>
+#include <stowage/exec/detail/operand_views.hpp>
+#include <stowage/exec/device.hpp>
+#include <stowage/exec/kernel.hpp>
+#include <stowage/exec/kernel_task.hpp>
+#include <stowage/exec/report.hpp>
+#include <stowage/exec/run_options.hpp>
+
+namespace stowage::exec {
+
+/// Runs one memgraph, any number of times, one run at a time.
+///
+/// `Kernels` is called for each operator (plain_kernels), or makes a coroutine for it (coroutine_kernels); it
+/// is held by value, or by reference if given as std::ref. The program, the memgraph and the device must
+/// outlive the executor, and the device serves no other one meanwhile. Calls come from one thread at a time;
+/// that which polls (or runs) is the dispatcher, on which every coroutine resumes. A kernel may make no run
+/// on its own executor.
+///
+/// The destructor stops and drains a run under way, then has the device release everything.
+template <class Kernels, device Device>
+class executor {
+public:
+    using handle_type = typename Device::native_handle;
+
+    /// Makes everything that runs need: lanes, arenas, tables. O(V + E + operands) time and memory.
+    /// Throws memgraph_error for a memgraph that cannot be run (another program's, a cycle, an address out of
+    /// its arena), device_error naming lane or memory where the device cannot make it; then nothing is left
+    /// behind.
+    executor(const tensor_graph& program, const turnip::memgraph& graph, Kernels kernels, Device& device,
+             const executor_options& options = {})
+        : program_(program), graph_(graph), kernels_(std::move(kernels)), device_(device),
+          priority_(options.priority), dispatcher_(device, *this) {
+        const std::uint32_t window = std::max<std::uint32_t>(1, options.window);
+        detail::schedule plan =
+            detail::schedule_builder(program, graph).build(device.compute_lanes(), window > 1);
+        device_request request;
+        request.lanes = plan.lanes;
+        request.arena_bytes = graph.arena_bytes;
+        request.host_bytes = graph.host_bytes;
+        request.alignment = graph.alignment;
+        request.window = window;
+        failures_.resize(plan.lanes.size());
+        std::vector<std::uint64_t> keys = make_keys(plan, options);
+        std::vector<std::uint8_t> flags = make_flags();
+        slots_.prepare(has_coroutines_ ? options.kernel_slots : 0, options.kernel_frame_bytes);
+        device_.prepare(request, work_source<handle_type>{this, &executor::run_work});
+        try {
+            views_.prepare(program_, graph_, device_);
+            dispatcher_.prepare(std::move(plan), std::move(keys), std::move(flags),
+                                {window, std::max<std::int64_t>(0, options.copy_chunk_bytes), slots_.size()});
+        } catch (...) {
+            device_.release();
+            throw;
+        }
+    }
+    executor(const executor&) = delete;
+    executor& operator=(const executor&) = delete;
+    ~executor() {
+        if (running_.load(std::memory_order_acquire)) {
+            if (status_ == run_status::ok) status_ = run_status::stopped;
+            if (begun_) dispatcher_.stop();
+            while (!poll())
+                wait();
+        }
+        thread_.close();
+        device_.release();
+    }
+
+    /// Runs the memgraph and returns how it went; the report is overwritten by the next run. Throws
+    /// usage_error while another run is under way (a kernel that calls it too) and after the device was lost.
+    const run_report& run(const run_options& options = {}) {
+        start(options);
+        while (!poll())
+            wait();
+        return report();
+    }
+
+    /// The same as an awaitable: the run is dispatched by a thread of the executor's own, on which the
+    /// awaiting coroutine resumes. `co_await executor.run_async(options)` gives the report.
+    [[nodiscard]] auto run_async(const run_options& options = {}) { return run_awaiter{*this, options}; }
+
+    /// Starts a run that the caller dispatches, by poll() and wait(), from a loop of its own. Throws as
+    /// run().
+    void start(const run_options& options = {}) {
+        if (running_.exchange(true, std::memory_order_acquire))
+            throw usage_error("the executor is running already; a kernel cannot run it either");
+        if (dispatcher_.log.report.device_lost) {
+            running_.store(false, std::memory_order_release);
+            throw usage_error("the executor's device is lost; make a new one");
+        }
+        options_ = options;
+        priority_.rekey(dispatcher_.keys(), options.seed);
+        begun_ = false;
+        status_ = run_status::ok;
+        stop_callback_.emplace(options_.stop, waker{&device_});
+        if (options_.start_after != nullptr) {
+            gate_ = {&device_, [](void* self) noexcept { static_cast<Device*>(self)->wake(); }, nullptr};
+            options_.start_after->add(gate_);
+        }
+    }
+
+    /// Starts what can start and takes what has ended, without waiting. True if the run has ended: then
+    /// report() is whole.
+    bool poll() {
+        if (!begun_ && !begin()) return finish_if_over();
+        bool progressed = true;
+        while (progressed) {
+            dispatcher_.dispatch();
+            progressed = dispatcher_.collect();
+            if (has_coroutines_ && resume_kernels()) progressed = true;
+            if (progressed) last_progress_ = 0;
+            look_at_limits();
+        }
+        if (options_.on_progress != nullptr && dispatcher_.completed() != told_) {
+            told_ = dispatcher_.completed();
+            (*options_.on_progress)({told_, dispatcher_.plan().vertices});
+        }
+        return finish_if_over();
+    }
+    /// Sleeps until there may be something to poll for.
+    void wait() noexcept {
+        if (!begun_) {
+            device_.wait(options_.deadline ? options_.deadline->count() : never);
+            return;
+        }
+        if (dispatcher_.has_runnable()) return;
+        std::int64_t until = never;
+        if (options_.deadline && !dispatcher_.stopping()) until = options_.deadline->count();
+        if (options_.watchdog && dispatcher_.in_flight() > 0) {
+            if (last_progress_ == 0) last_progress_ = device_.now() + 1;
+            until = std::min(until, last_progress_ - 1 + options_.watchdog->count());
+        }
+        if (has_coroutines_ && !dispatcher_.stopping()) until = std::min(until, slots_.next_time());
+        const auto before = clock::now();
+        device_.wait(until);
+        slept_ += clock::now() - before;
+    }
+    /// True between start() and the poll() that returns true.
+    [[nodiscard]] bool running() const noexcept { return running_.load(std::memory_order_acquire); }
+    /// The last run, or the one under way.
+    [[nodiscard]] const run_report& report() const noexcept { return dispatcher_.log.report; }
+
+    /// Writes `buffer`'s contents before a run, at every place where it is to be at the start. `bytes` has
+    /// its size. Throws usage_error while a run is under way and for a buffer that has no such place.
+    void write(buffer_index buffer, std::span<const std::byte> bytes) {
+        check_access(buffer, bytes.size());
+        bool found = false;
+        for (const turnip::residence& r : graph_.start) {
+            if (r.buffer != buffer) continue;
+            if (!bytes.empty()) device_.write(r.memory, r.address, bytes);
+            found = true;
+        }
+        if (!found)
+            throw usage_error(program_.describe_buffer(buffer).text("buffer") + " has no place at the start");
+    }
+    /// Reads `buffer`'s contents after a run: from where it must be at the end or, if the memgraph names no
+    /// such place, where it was at the start. Throws as write().
+    void read(buffer_index buffer, std::span<std::byte> bytes) {
+        check_access(buffer, bytes.size());
+        for (const auto* list : {&graph_.final, &graph_.start}) {
+            for (const turnip::residence& r : *list) {
+                if (r.buffer != buffer) continue;
+                if (!bytes.empty()) device_.read(r.memory, r.address, bytes);
+                return;
+            }
+        }
+        throw usage_error(program_.describe_buffer(buffer).text("buffer") + " has no place at the end");
+    }
+    /// From the next run on, copies of `buffer` from the host take the caller's bytes, which must stay there;
+    /// empty: those of the host arena again. For a buffer that no operator writes. Throws usage_error for
+    /// another, while a run is under way, and for a buffer that starts on a device.
+    void bind(buffer_index buffer, std::span<const std::byte> bytes) {
+        if (!bytes.empty() || buffer >= program_.buffer_count()) check_access(buffer, bytes.size());
+        if (running()) throw usage_error("a run is under way");
+        for (const operator_index op : program_.users(buffer)) {
+            const auto writes = program_.writes(op);
+            if (std::find(writes.begin(), writes.end(), buffer) != writes.end())
+                throw usage_error(program_.describe_buffer(buffer).text("buffer") +
+                                  " is written, so cannot be bound");
+        }
+        for (const turnip::residence& r : graph_.start) {
+            if (r.buffer == buffer && r.memory != turnip::host)
+                throw usage_error(program_.describe_buffer(buffer).text("buffer") +
+                                  " starts on a device: write it");
+        }
+        if (bound_.empty()) bound_.assign(program_.buffer_count(), nullptr);
+        bound_[buffer] = bytes.empty() ? nullptr : bytes.data();
+    }
+    /// Bytes of state and tables a vertex, edges and operands not included.
+    [[nodiscard]] std::size_t bytes_per_vertex() const noexcept {
+        return dispatcher_.bytes_per_vertex() + views_.bytes_per_vertex();
+    }
+
+private:
+    using clock = std::chrono::steady_clock;
+    using dispatcher_type = detail::dispatcher<Device, executor>;
+    friend dispatcher_type;
+    struct waker {
+        Device* device;
+        void operator()() const noexcept { device->wake(); }
+    };
+
+    // What the dispatcher asks.
+
+    [[nodiscard]] copy_request copy(turnip::vertex_index v) const noexcept {
+        copy_request result = detail::copy_of(program_, graph_, v);
+        if (!bound_.empty() && result.from == turnip::host) result.bound = bound_[graph_.moved(v)];
+        return result;
+    }
+    [[nodiscard]] bool can_begin_kernel() const noexcept { return slots_.has_free(); }
+    void begin_kernel(turnip::vertex_index v) {
+        if constexpr (coroutine_kernels<Kernels, handle_type>) {
+            const std::uint32_t slot = slots_.take(v);
+            const lane_index lane = dispatcher_.plan().groups[dispatcher_.plan().group[v]].first_lane;
+            slots_.context(slot).enter(
+                call_of(v, lane, handle_type{}), slots_.frames(),
+                {&device_, [](void* self) noexcept { static_cast<Device*>(self)->wake(); }, nullptr});
+            try {
+                slots_.task(slot) = kernels_.start(slots_.context(slot));
+            } catch (...) {
+                kernel_threw(slot, std::current_exception());
+            }
+        }
+    }
+    void segment_ended(std::uint32_t slot, bool well) noexcept { slots_.segment_ended(slot, well); }
+    void fail(fault_kind kind, lane_index lane, turnip::vertex_index v) {
+        run_report& report = dispatcher_.log.report;
+        fault what = describe(kind, lane, v);
+        if (kind == fault_kind::device_lost || kind == fault_kind::no_progress) report.device_lost = true;
+        if (!report.error)
+            report.error = std::move(what);
+        else if (kind != fault_kind::device_lost)
+            report.later.push_back(std::move(what));
+        status_ = run_status::failed;
+        if (report.device_lost)
+            dispatcher_.abandon();
+        else
+            dispatcher_.stop();
+    }
+
+    [[nodiscard]] fault describe(fault_kind kind, lane_index lane, turnip::vertex_index v) {
+        fault what;
+        const turnip::vertex& at = graph_.vertices[v];
+        const lane_description& where = dispatcher_.plan().lanes[lane];
+        what.kind = kind;
+        what.device = where.device;
+        what.lane = lane;
+        what.lane_name = where.name;
+        what.vertex = v;
+        what.vertex_kind = at.kind;
+        what.bytes = detail::bytes_of(program_, graph_, v);
+        if (at.kind == turnip::vertex_kind::op)
+            what.op = program_.describe_operator(at.op);
+        else
+            what.buffer = program_.describe_buffer(graph_.moved(v));
+        what.in_flight = dispatcher_.under_way();
+        if (!std::binary_search(what.in_flight.begin(), what.in_flight.end(), v)) {
+            what.in_flight.insert(std::upper_bound(what.in_flight.begin(), what.in_flight.end(), v), v);
+        }
+        if (kind == fault_kind::kernel) {
+            what.exception = std::exchange(failures_[lane], {});
+            what.message = message_of(what.exception);
+        } else if (kind == fault_kind::no_progress) {
+            what.message = "nothing has ended for as long as the watchdog allows";
+        } else {
+            what.message = device_.failure(lane);
+        }
+        return what;
+    }
+    [[nodiscard]] static std::string message_of(const std::exception_ptr& exception) {
+        if (!exception) return "the kernel threw";
+        try {
+            std::rethrow_exception(exception);
+        } catch (const std::exception& e) {
+            return e.what();
+        } catch (...) {
+            return "the kernel threw what is no std::exception";
+        }
+    }
+
+    // Kernels.
+
+    [[nodiscard]] kernel_call<handle_type> call_of(turnip::vertex_index v, lane_index lane,
+                                                   const handle_type& handle) const noexcept {
+        kernel_call<handle_type> call;
+        const turnip::vertex& at = graph_.vertices[v];
+        call.op = at.op;
+        call.vertex = v;
+        call.device = at.device;
+        call.lane = lane;
+        call.handle = handle;
+        views_.fill(call, program_);
+        return call;
+    }
+    /// Called by the device, where the lane runs.
+    static bool run_work(void* self, work_kind kind, turnip::vertex_index v, std::uint32_t slot,
+                         lane_index lane, const handle_type& handle) noexcept {
+        executor& me = *static_cast<executor*>(self);
+        try {
+            if (kind == work_kind::segment)
+                me.slots_.context(slot).call_body(lane, handle);
+            else if constexpr (plain_kernels<Kernels, handle_type>)
+                me.kernels_(std::as_const(me).call_of(v, lane, handle));
+            return true;
+        } catch (...) {
+            me.failures_[lane] = std::current_exception();
+            return false;
+        }
+    }
+    void kernel_threw(std::uint32_t slot, std::exception_ptr exception) {
+        const turnip::vertex_index v = slots_.vertex(slot);
+        const lane_index lane = dispatcher_.plan().groups[dispatcher_.plan().group[v]].first_lane;
+        slots_.release(slot);
+        failures_[lane] = std::move(exception);
+        fail(fault_kind::kernel, lane, v);
+    }
+    /// Resumes every kernel whose wait is over; true if there was one.
+    bool resume_kernels() {
+        bool any = false;
+        for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {
+            if (dispatcher_.stopping() || !slots_.is_due(slot, device_)) continue;
+            any = true;
+            slots_.context(slot).resume_now();
+            slots_.task(slot).resume();
+            if (slots_.task(slot).done()) {
+                const std::exception_ptr failure = slots_.task(slot).failure();
+                if (failure) {
+                    kernel_threw(slot, failure);
+                    continue;
+                }
+                const turnip::vertex_index v = slots_.vertex(slot);
+                slots_.release(slot);
+                dispatcher_.kernel_ended(v);
+                dispatcher_.notify_all();
+            } else if (slots_.suspended(slot, device_)) {
+                dispatcher_.add_segment(slots_.vertex(slot), slot);
+            }
+        }
+        return any;
+    }
+
+    // The run.
+
+    bool begin() {
+        if (options_.start_after != nullptr && !options_.start_after->is_set()) {
+            if (options_.stop.stop_requested()) status_ = run_status::stopped;
+            return false;
+        }
+        if (status_ != run_status::ok) return false;
+        device_.begin({.keep_times = options_.keep_times || options_.trace, .seed = options_.seed});
+        dispatcher_.begin(options_.keep_times, options_.trace);
+        begun_ = true;
+        last_progress_ = 0;
+        told_ = 0;
+        slept_ = clock::duration::zero();
+        started_ = clock::now();
+        look_at_limits();
+        return true;
+    }
+    void look_at_limits() {
+        if (!dispatcher_.stopping()) {
+            if (options_.stop.stop_requested()) {
+                status_ = run_status::stopped;
+                dispatcher_.stop();
+            } else if (options_.deadline && device_.now() >= options_.deadline->count()) {
+                status_ = run_status::timed_out;
+                dispatcher_.stop();
+            }
+        }
+        if (options_.watchdog && last_progress_ != 0 && dispatcher_.in_flight() > 0 &&
+            device_.now() - (last_progress_ - 1) >= options_.watchdog->count()) {
+            const auto [lane, v] = dispatcher_.oldest();
+            fail(fault_kind::no_progress, lane, v);
+        }
+    }
+    bool finish_if_over() {
+        run_report& report = dispatcher_.log.report;
+        if (!begun_) {
+            if (status_ == run_status::ok) return false;
+            dispatcher_.log.begin(0, 0, false, false);
+        } else {
+            const bool over = dispatcher_.all_done() || dispatcher_.stopping();
+            if (!over || dispatcher_.in_flight() > 0) return false;
+            slots_.clear();
+            dispatcher_.log.finish(device_.now());
+            if (options_.keep_times) report.dispatching = clock::now() - started_ - slept_;
+            device_.end();
+            if (dispatcher_.all_done() && !report.error) status_ = run_status::ok;
+            report.vertices = dispatcher_.completed();
+        }
+        report.status = status_;
+        if (options_.start_after != nullptr) options_.start_after->remove(gate_);
+        stop_callback_.reset();
+        event* const signal = options_.signal;
+        running_.store(false, std::memory_order_release);
+        if (signal != nullptr) signal->set();
+        return true;
+    }
+
+    void check_access(buffer_index buffer, std::size_t bytes) const {
+        if (running()) throw usage_error("a run is under way");
+        if (buffer >= program_.buffer_count())
+            throw usage_error("there is no buffer " + std::to_string(buffer));
+        if (static_cast<std::int64_t>(bytes) != program_.bytes(buffer)) {
+            throw usage_error(program_.describe_buffer(buffer).text("buffer") + " has " +
+                              std::to_string(program_.bytes(buffer)) + " bytes, " + std::to_string(bytes) +
+                              " were given");
+        }
+    }
+    [[nodiscard]] std::vector<std::uint64_t> make_keys(const detail::schedule& plan,
+                                                       const executor_options& options) {
+        std::vector<double> seconds(plan.vertices);
+        for (turnip::vertex_index v = 0; v < plan.vertices; ++v)
+            seconds[v] = turnip::vertex_seconds(program_, graph_, v, options.machine);
+        std::vector<std::uint64_t> keys(plan.vertices);
+        const priority_view view{program_,        graph_, plan.order, plan.successor_begin,
+                                 plan.successors, seconds};
+        if (!priority_(view, keys)) keys = {};
+        return keys;
+    }
+    [[nodiscard]] std::vector<std::uint8_t> make_flags() {
+        std::vector<std::uint8_t> flags(graph_.vertices.size(), dispatcher_type::is_kernel);
+        for (std::size_t v = 0; v < flags.size(); ++v) {
+            const turnip::vertex& at = graph_.vertices[v];
+            if (at.kind != turnip::vertex_kind::op) {
+                flags[v] = dispatcher_type::is_copy;
+            } else if constexpr (coroutine_kernels<Kernels, handle_type>) {
+                if (kernels_.is_coroutine(at.op)) {
+                    flags[v] = dispatcher_type::is_coroutine;
+                    has_coroutines_ = true;
+                }
+            }
+        }
+        return flags;
+    }
+
+    /// Awaits a run. The awaiting coroutine is resumed by the executor's dispatcher thread; it owns its
+    /// frame.
+    struct run_awaiter {
+        executor& self;
+        run_options options;
+        std::exception_ptr failure = {};
+        [[nodiscard]] bool await_ready() const noexcept { return false; }
+        void await_suspend(std::coroutine_handle<> waiting) {
+            self.thread_.post(
+                this,
+                [](void* me) noexcept {
+                    auto& awaiter = *static_cast<run_awaiter*>(me);
+                    try {
+                        awaiter.self.run(awaiter.options);
+                    } catch (...) {
+                        awaiter.failure = std::current_exception();
+                    }
+                },
+                waiting);
+        }
+        const run_report& await_resume() const {
+            if (failure) std::rethrow_exception(failure);
+            return self.report();
+        }
+    };
+
+    const tensor_graph& program_;
+    const turnip::memgraph& graph_;
+    Kernels kernels_;
+    Device& device_;
+    any_priority priority_;
+    detail::operand_views views_;
+    detail::kernel_slots<handle_type> slots_;
+    std::vector<std::exception_ptr> failures_;  // by lane
+    std::vector<const std::byte*> bound_;       // by buffer; empty until something is bound
+    bool has_coroutines_ = false;
+    detail::dispatcher_thread thread_;
+    std::atomic<bool> running_{false};
+    bool begun_ = false;
+    run_status status_ = run_status::ok;
+    run_options options_;
+    event_waiter gate_ = {};
+    std::optional<std::stop_callback<waker>> stop_callback_;
+    std::int64_t last_progress_ = 0;  // 1 + the device's time from which the watchdog counts; 0: not counting
+    std::uint32_t told_ = 0;
+    clock::time_point started_ = {};
+    clock::duration slept_ = {};
+    dispatcher_type dispatcher_;
+};
+
+}  // namespace stowage::exec
