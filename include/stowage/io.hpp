@@ -8,8 +8,10 @@
 #include <stowage/io/html.hpp>
 #include <stowage/io/layout_csv.hpp>
 #include <stowage/io/layout_picture.hpp>
+#include <stowage/io/machine_file.hpp>
 #include <stowage/io/memgraph_file.hpp>
 #include <stowage/io/picture.hpp>
 #include <stowage/io/plan_file.hpp>
 #include <stowage/io/proof_file.hpp>
+#include <stowage/io/simulation_trace.hpp>
 #include <stowage/io/svg.hpp>
