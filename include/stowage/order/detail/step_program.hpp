@@ -46,8 +46,10 @@ public:
     [[nodiscard]] bool built() const noexcept { return built_; }
     /// The program; its objective is the peak in units.
     [[nodiscard]] const solver::model& program() const noexcept { return program_; }
-    /// A peak in bytes from an objective or bound of the program.
+    /// A peak in bytes from an objective or bound of the program; 0 for a bound that says nothing (minus
+    /// infinity where the solver had no time).
     [[nodiscard]] std::int64_t bytes(double units) const noexcept {
+        if (!(units > 0)) return 0;
         const std::int64_t most = std::numeric_limits<std::int64_t>::max() / unit_;
         return units >= static_cast<double>(most) ? std::numeric_limits<std::int64_t>::max()
                                                   : static_cast<std::int64_t>(units) * unit_;
