@@ -116,8 +116,10 @@ public:
     /// The program; its objective is the arena in arena units.
     [[nodiscard]] const solver::model& program() const noexcept { return program_; }
     [[nodiscard]] std::span<const item_pair> pairs() const noexcept { return pairs_; }
-    /// An arena in bytes from an objective or a bound of the program.
+    /// An arena in bytes from an objective or a bound of the program; 0 for a bound that says nothing (minus
+    /// infinity where the solver had no time).
     [[nodiscard]] std::int64_t bytes(double units) const noexcept {
+        if (!(units > 0)) return 0;
         constexpr double top = 9.0e18;
         const double value = units * static_cast<double>(arena_unit_);
         return value >= top ? std::numeric_limits<std::int64_t>::max()
