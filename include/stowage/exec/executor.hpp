@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -19,6 +18,8 @@
 #include <utility>
 #include <vector>
 
+#include <stowage/exec/detail/contents_access.hpp>
+#include <stowage/exec/detail/describe_fault.hpp>
 #include <stowage/exec/detail/dispatcher.hpp>
 #include <stowage/exec/detail/dispatcher_thread.hpp>
 #include <stowage/exec/detail/kernel_slots.hpp>
@@ -52,7 +53,7 @@ public:
     executor(const tensor_graph& program, const turnip::memgraph& graph, Kernels kernels, Device& device,
              const executor_options& options = {})
         : program_(program), graph_(graph), kernels_(std::move(kernels)), device_(device),
-          priority_(options.priority), dispatcher_(device, *this) {
+          priority_(options.priority), contents_(program, graph), dispatcher_(device, *this) {
         const std::uint32_t window = std::max<std::uint32_t>(1, options.window);
         detail::schedule plan =
             detail::schedule_builder(program, graph).build(device.compute_lanes(), window > 1);
@@ -64,12 +65,12 @@ public:
         request.window = window;
         failures_.resize(plan.lanes.size());
         std::vector<std::uint64_t> keys = make_keys(plan, options);
-        std::vector<std::uint8_t> flags = make_flags();
+        const std::vector<vertex_use> uses = uses_of_vertices();
         slots_.prepare(has_coroutines_ ? options.kernel_slots : 0, options.kernel_frame_bytes);
         device_.prepare(request, work_source<handle_type>{this, &executor::run_work});
         try {
             views_.prepare(program_, graph_, device_);
-            dispatcher_.prepare(std::move(plan), std::move(keys), std::move(flags),
+            dispatcher_.prepare(std::move(plan), std::move(keys), uses,
                                 {window, std::max<std::int64_t>(0, options.copy_chunk_bytes), slots_.size()});
         } catch (...) {
             device_.release();
@@ -149,7 +150,7 @@ public:
         if (dispatcher_.has_runnable()) return;
         std::int64_t until = never;
         if (options_.deadline && !dispatcher_.stopping()) until = options_.deadline->count();
-        if (options_.watchdog && dispatcher_.in_flight() > 0) {
+        if (options_.watchdog && dispatcher_.flights().total() > 0) {
             if (last_progress_ == 0) last_progress_ = device_.now() + 1;
             until = std::min(until, last_progress_ - 1 + options_.watchdog->count());
         }
@@ -166,48 +167,21 @@ public:
     /// Writes `buffer`'s contents before a run, at every place where it is to be at the start. `bytes` has
     /// its size. Throws usage_error while a run is under way and for a buffer that has no such place.
     void write(buffer_index buffer, std::span<const std::byte> bytes) {
-        check_access(buffer, bytes.size());
-        bool found = false;
-        for (const turnip::residence& r : graph_.start) {
-            if (r.buffer != buffer) continue;
-            if (!bytes.empty()) device_.write(r.memory, r.address, bytes);
-            found = true;
-        }
-        if (!found)
-            throw usage_error(program_.describe_buffer(buffer).text("buffer") + " has no place at the start");
+        check_idle();
+        contents_.write(device_, buffer, bytes);
     }
     /// Reads `buffer`'s contents after a run: from where it must be at the end or, if the memgraph names no
     /// such place, where it was at the start. Throws as write().
     void read(buffer_index buffer, std::span<std::byte> bytes) {
-        check_access(buffer, bytes.size());
-        for (const auto* list : {&graph_.final, &graph_.start}) {
-            for (const turnip::residence& r : *list) {
-                if (r.buffer != buffer) continue;
-                if (!bytes.empty()) device_.read(r.memory, r.address, bytes);
-                return;
-            }
-        }
-        throw usage_error(program_.describe_buffer(buffer).text("buffer") + " has no place at the end");
+        check_idle();
+        contents_.read(device_, buffer, bytes);
     }
     /// From the next run on, copies of `buffer` from the host take the caller's bytes, which must stay there;
     /// empty: those of the host arena again. For a buffer that no operator writes. Throws usage_error for
     /// another, while a run is under way, and for a buffer that starts on a device.
     void bind(buffer_index buffer, std::span<const std::byte> bytes) {
-        if (!bytes.empty() || buffer >= program_.buffer_count()) check_access(buffer, bytes.size());
-        if (running()) throw usage_error("a run is under way");
-        for (const operator_index op : program_.users(buffer)) {
-            const auto writes = program_.writes(op);
-            if (std::find(writes.begin(), writes.end(), buffer) != writes.end())
-                throw usage_error(program_.describe_buffer(buffer).text("buffer") +
-                                  " is written, so cannot be bound");
-        }
-        for (const turnip::residence& r : graph_.start) {
-            if (r.buffer == buffer && r.memory != turnip::host)
-                throw usage_error(program_.describe_buffer(buffer).text("buffer") +
-                                  " starts on a device: write it");
-        }
-        if (bound_.empty()) bound_.assign(program_.buffer_count(), nullptr);
-        bound_[buffer] = bytes.empty() ? nullptr : bytes.data();
+        check_idle();
+        contents_.bind(buffer, bytes);
     }
     /// Bytes of state and tables a vertex, edges and operands not included.
     [[nodiscard]] std::size_t bytes_per_vertex() const noexcept {
@@ -217,6 +191,7 @@ public:
 private:
     using clock = std::chrono::steady_clock;
     using dispatcher_type = detail::dispatcher<Device, executor>;
+    using vertex_use = typename dispatcher_type::vertex_use;
     friend dispatcher_type;
     struct waker {
         Device* device;
@@ -227,7 +202,7 @@ private:
 
     [[nodiscard]] copy_request copy(turnip::vertex_index v) const noexcept {
         copy_request result = detail::copy_of(program_, graph_, v);
-        if (!bound_.empty() && result.from == turnip::host) result.bound = bound_[graph_.moved(v)];
+        if (result.from == turnip::host) result.bound = contents_.bound(graph_.moved(v));
         return result;
     }
     [[nodiscard]] bool can_begin_kernel() const noexcept { return slots_.has_free(); }
@@ -262,43 +237,17 @@ private:
     }
 
     [[nodiscard]] fault describe(fault_kind kind, lane_index lane, turnip::vertex_index v) {
-        fault what;
-        const turnip::vertex& at = graph_.vertices[v];
-        const lane_description& where = dispatcher_.plan().lanes[lane];
-        what.kind = kind;
-        what.device = where.device;
-        what.lane = lane;
-        what.lane_name = where.name;
-        what.vertex = v;
-        what.vertex_kind = at.kind;
-        what.bytes = detail::bytes_of(program_, graph_, v);
-        if (at.kind == turnip::vertex_kind::op)
-            what.op = program_.describe_operator(at.op);
-        else
-            what.buffer = program_.describe_buffer(graph_.moved(v));
-        what.in_flight = dispatcher_.under_way();
-        if (!std::binary_search(what.in_flight.begin(), what.in_flight.end(), v)) {
-            what.in_flight.insert(std::upper_bound(what.in_flight.begin(), what.in_flight.end(), v), v);
-        }
+        fault what = detail::describe_fault(kind, dispatcher_.plan().lanes[lane], lane, v, program_, graph_,
+                                            dispatcher_.flights().vertices());
         if (kind == fault_kind::kernel) {
             what.exception = std::exchange(failures_[lane], {});
-            what.message = message_of(what.exception);
+            what.message = detail::message_of(what.exception);
         } else if (kind == fault_kind::no_progress) {
             what.message = "nothing has ended for as long as the watchdog allows";
         } else {
             what.message = device_.failure(lane);
         }
         return what;
-    }
-    [[nodiscard]] static std::string message_of(const std::exception_ptr& exception) {
-        if (!exception) return "the kernel threw";
-        try {
-            std::rethrow_exception(exception);
-        } catch (const std::exception& e) {
-            return e.what();
-        } catch (...) {
-            return "the kernel threw what is no std::exception";
-        }
     }
 
     // Kernels.
@@ -312,7 +261,7 @@ private:
         call.device = at.device;
         call.lane = lane;
         call.handle = handle;
-        views_.fill(call, program_);
+        views_.fill(call);
         return call;
     }
     /// Called by the device, where the lane runs.
@@ -354,7 +303,6 @@ private:
                 const turnip::vertex_index v = slots_.vertex(slot);
                 slots_.release(slot);
                 dispatcher_.kernel_ended(v);
-                dispatcher_.notify_all();
             } else if (slots_.suspended(slot, device_)) {
                 dispatcher_.add_segment(slots_.vertex(slot), slot);
             }
@@ -390,9 +338,9 @@ private:
                 dispatcher_.stop();
             }
         }
-        if (options_.watchdog && last_progress_ != 0 && dispatcher_.in_flight() > 0 &&
+        if (options_.watchdog && last_progress_ != 0 && dispatcher_.flights().total() > 0 &&
             device_.now() - (last_progress_ - 1) >= options_.watchdog->count()) {
-            const auto [lane, v] = dispatcher_.oldest();
+            const auto [lane, v] = dispatcher_.flights().any();
             fail(fault_kind::no_progress, lane, v);
         }
     }
@@ -403,7 +351,7 @@ private:
             dispatcher_.log.begin(0, 0, false, false);
         } else {
             const bool over = dispatcher_.all_done() || dispatcher_.stopping();
-            if (!over || dispatcher_.in_flight() > 0) return false;
+            if (!over || dispatcher_.flights().total() > 0) return false;
             slots_.clear();
             dispatcher_.log.finish(device_.now());
             if (options_.keep_times) report.dispatching = clock::now() - started_ - slept_;
@@ -420,15 +368,8 @@ private:
         return true;
     }
 
-    void check_access(buffer_index buffer, std::size_t bytes) const {
+    void check_idle() const {
         if (running()) throw usage_error("a run is under way");
-        if (buffer >= program_.buffer_count())
-            throw usage_error("there is no buffer " + std::to_string(buffer));
-        if (static_cast<std::int64_t>(bytes) != program_.bytes(buffer)) {
-            throw usage_error(program_.describe_buffer(buffer).text("buffer") + " has " +
-                              std::to_string(program_.bytes(buffer)) + " bytes, " + std::to_string(bytes) +
-                              " were given");
-        }
     }
     [[nodiscard]] std::vector<std::uint64_t> make_keys(const detail::schedule& plan,
                                                        const executor_options& options) {
@@ -441,20 +382,20 @@ private:
         if (!priority_(view, keys)) keys = {};
         return keys;
     }
-    [[nodiscard]] std::vector<std::uint8_t> make_flags() {
-        std::vector<std::uint8_t> flags(graph_.vertices.size(), dispatcher_type::is_kernel);
-        for (std::size_t v = 0; v < flags.size(); ++v) {
+    [[nodiscard]] std::vector<vertex_use> uses_of_vertices() {
+        std::vector<vertex_use> uses(graph_.vertices.size(), vertex_use::kernel);
+        for (std::size_t v = 0; v < uses.size(); ++v) {
             const turnip::vertex& at = graph_.vertices[v];
             if (at.kind != turnip::vertex_kind::op) {
-                flags[v] = dispatcher_type::is_copy;
+                uses[v] = vertex_use::copy;
             } else if constexpr (coroutine_kernels<Kernels, handle_type>) {
                 if (kernels_.is_coroutine(at.op)) {
-                    flags[v] = dispatcher_type::is_coroutine;
+                    uses[v] = vertex_use::coroutine;
                     has_coroutines_ = true;
                 }
             }
         }
-        return flags;
+        return uses;
     }
 
     /// Awaits a run. The awaiting coroutine is resumed by the executor's dispatcher thread; it owns its
@@ -488,10 +429,10 @@ private:
     Kernels kernels_;
     Device& device_;
     any_priority priority_;
+    detail::contents_access contents_;
     detail::operand_views views_;
     detail::kernel_slots<handle_type> slots_;
     std::vector<std::exception_ptr> failures_;  // by lane
-    std::vector<const std::byte*> bound_;       // by buffer; empty until something is bound
     bool has_coroutines_ = false;
     detail::dispatcher_thread thread_;
     std::atomic<bool> running_{false};

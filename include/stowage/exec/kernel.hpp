@@ -26,7 +26,7 @@ public:
     std::span<const std::span<std::byte>> reads;   ///< operands as the program lists them
     std::span<const std::span<std::byte>> writes;  ///< results as the program lists them; one that is read
                                                    ///< too is at the same place
-    std::span<std::byte> workspace;  ///< scratch, contents undefined
+    std::span<std::byte> workspace;                ///< scratch, contents undefined
 
     /// Operand `i` as values of type T; bytes beyond a multiple of its size are left out.
     template <class T>

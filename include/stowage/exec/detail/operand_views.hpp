@@ -18,7 +18,7 @@ public:
     /// O(operands). A buffer without bytes is an empty span.
     template <class Device>
     void prepare(const tensor_graph& program, const turnip::memgraph& graph, Device& device) {
-        first_.assign(graph.vertices.size(), 0);
+        rows_.assign(graph.vertices.size(), {});
         std::vector<std::int64_t> address(program.buffer_count(), turnip::no_address);
         std::size_t count = 0;
         for (const turnip::vertex& at : graph.vertices) {
@@ -33,31 +33,38 @@ public:
                 for (const turnip::operand& o : side)
                     address[o.buffer] = o.address;
             }
-            first_[v] = static_cast<std::uint32_t>(views_.size());
+            rows_[v] = {static_cast<std::uint32_t>(views_.size()),
+                        static_cast<std::uint32_t>(program.reads(at.op).size()),
+                        static_cast<std::uint32_t>(program.writes(at.op).size())};
             views_.push_back(view(base, at.workspace_address, program.workspace(at.op)));
             for (const buffer_index b : program.accesses(at.op))
                 views_.push_back(view(base, address[b], program.bytes(b)));
         }
     }
-    /// Sets the operands of `call`, whose vertex and operator are set.
+    /// Sets the operands of `call`, whose vertex is set.
     template <class Handle>
-    void fill(kernel_call<Handle>& call, const tensor_graph& program) const noexcept {
-        const std::span<std::byte>* const row = views_.data() + first_[call.vertex];
-        const std::size_t reads = program.reads(call.op).size();
-        call.workspace = row[0];
-        call.reads = {row + 1, reads};
-        call.writes = {row + 1 + reads, program.accesses(call.op).size() - reads};
+    void fill(kernel_call<Handle>& call) const noexcept {
+        const row at = rows_[call.vertex];
+        const std::span<std::byte>* const first = views_.data() + at.first;
+        call.workspace = *first;
+        call.reads = {first + 1, at.reads};
+        call.writes = {first + 1 + at.reads, at.writes};
     }
     /// Bytes a vertex, operands not included.
-    [[nodiscard]] static constexpr std::size_t bytes_per_vertex() noexcept { return sizeof(std::uint32_t); }
+    [[nodiscard]] static constexpr std::size_t bytes_per_vertex() noexcept { return sizeof(row); }
 
 private:
+    struct row {
+        std::uint32_t first = 0;  // in views_: the workspace, then reads, then writes
+        std::uint32_t reads = 0;
+        std::uint32_t writes = 0;
+    };
     [[nodiscard]] static std::span<std::byte> view(std::byte* base, std::int64_t address,
                                                    std::int64_t bytes) noexcept {
         if (bytes <= 0 || base == nullptr) return {};
         return {base + address, static_cast<std::size_t>(bytes)};
     }
-    std::vector<std::uint32_t> first_;  // by vertex: its workspace, then its operands, in views_
+    std::vector<row> rows_;  // by vertex
     std::vector<std::span<std::byte>> views_;
 };
 

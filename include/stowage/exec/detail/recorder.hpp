@@ -49,6 +49,26 @@ public:
     }
     [[nodiscard]] bool keeps_times() const noexcept { return times_; }
 
+    /// What a lane that waits for one of that kind is said to wait for.
+    [[nodiscard]] static constexpr idle_cause cause_of(lane_kind kind) noexcept {
+        switch (kind) {
+            case lane_kind::compute: return idle_cause::compute;
+            case lane_kind::reload: return idle_cause::reload;
+            case lane_kind::offload: return idle_cause::offload;
+            case lane_kind::peer:
+            case lane_kind::move: break;
+        }
+        return idle_cause::transfer;
+    }
+    /// A copy through a lane of `kind` has ended.
+    void copied(lane_kind kind, std::int64_t bytes) noexcept {
+        if (kind == lane_kind::reload)
+            report.bytes_reloaded += bytes;
+        else if (kind == lane_kind::offload)
+            report.bytes_offloaded += bytes;
+        else
+            report.bytes_transferred += bytes;
+    }
     /// `next` waits for something of kind `cause` that has ended at `when`.
     void released(turnip::vertex_index next, idle_cause cause, std::int64_t when) noexcept {
         if (when < ready_at_[next]) return;
