@@ -53,6 +53,7 @@ public:
     vertex_index run(operator_index op, memory_index device, AddressOf address_of,
                      std::int64_t workspace_address) {
         const auto v = static_cast<vertex_index>(graph_.vertices.size());
+        wait_without_bytes(op, v);
         list(program_.reads(op), device, address_of, reads_);
         list(program_.writes(op), device, address_of, writes_);
         for (const operand& o : reads_) {
@@ -159,6 +160,28 @@ private:
         grow(memory, upper);
         history(memory).write(address, upper, v, waits(edge_kind::memory));
     }
+    /// Control edges of the program: predecessors with which `op` shares no buffer that one of them writes.
+    void wait_without_bytes(operator_index op, vertex_index v) {
+        mark_.resize(program_.buffer_count(), 0);
+        vertex_of_.resize(program_.operator_count(), no_vertex);
+        vertex_of_[op] = v;
+        for (const buffer_index b : program_.reads(op))
+            mark_[b] = 1;
+        for (const buffer_index b : program_.writes(op))
+            mark_[b] = 2;
+        const auto shares = [&](operator_index before) {
+            const auto written = program_.writes(before);
+            const auto read = program_.reads(before);
+            return std::any_of(written.begin(), written.end(),
+                               [&](buffer_index b) { return mark_[b] > 0; }) ||
+                   std::any_of(read.begin(), read.end(), [&](buffer_index b) { return mark_[b] > 1; });
+        };
+        for (const operator_index before : program_.predecessors(op)) {
+            if (!shares(before)) found_.push_back({vertex_of_[before], edge_kind::control});
+        }
+        for (const buffer_index b : program_.accesses(op))
+            mark_[b] = 0;
+    }
     // Buffers without bytes order operators, and nothing else.
     void read_empty(buffer_index buffer, vertex_index v) {
         empty_buffer& b = empty_[buffer];
@@ -202,8 +225,10 @@ private:
         edge_kind kind;
     };
     const tensor_graph& program_;
-    std::vector<byte_history> arenas_;  // by device, then the host's
-    std::vector<empty_buffer> empty_;   // by buffer
+    std::vector<byte_history> arenas_;     // by device, then the host's
+    std::vector<empty_buffer> empty_;      // by buffer
+    std::vector<char> mark_;               // by buffer, for one operator: 1 read, 2 written
+    std::vector<vertex_index> vertex_of_;  // by operator
     memgraph graph_;
     std::vector<edge> extra_;
     std::vector<dependency> found_;

@@ -1,0 +1,151 @@
+#pragma once
+// The paper's way to compile, kept as a baseline: one simulated execution along the order, with an allocation
+// position ahead of the execution position; bytes go to the free range used longest ago, victims are those
+// needed last. Source: Turnip (arXiv 2405.16283), as docs/turnip.md restates it. What it adds: operands are
+// never victims, reservations can be cancelled, host bytes are planned, and where pinned operands leave no
+// hole the device is emptied and packed, so that it does not fail half-way.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <stowage/detail/checked.hpp>
+#include <stowage/graph/tensor_graph.hpp>
+#include <stowage/status.hpp>
+#include <stowage/turnip/compiled.hpp>
+#include <stowage/turnip/detail/horizon_run.hpp>
+#include <stowage/turnip/detail/host_plan.hpp>
+#include <stowage/turnip/detail/write_memgraph.hpp>
+#include <stowage/turnip/options.hpp>
+#include <stowage/turnip/taskgraph.hpp>
+
+namespace stowage::turnip {
+
+/// Options of horizon.
+struct horizon_options {
+    /// True: a host copy stays when it is reloaded, so that an unchanged buffer leaves for free the next
+    /// time. False, as in the paper: a buffer that the program writes is copied out again.
+    bool keep_host_copies = false;
+    /// How many operators allocation may run ahead of execution, at least 1. In the paper there is no bound.
+    std::size_t lookahead = std::numeric_limits<std::size_t>::max();
+};
+
+namespace detail {
+
+/// Bytes that the operands and the workspace of `op` take side by side, the widest alignments first.
+template <class = void>
+[[nodiscard]] std::int64_t bytes_side_by_side(const tensor_graph& program, operator_index op,
+                                              std::int64_t alignment) {
+    struct part {
+        std::int64_t alignment;
+        std::int64_t bytes;
+        buffer_index buffer;
+    };
+    std::vector<part> parts;
+    for (const buffer_index b : program.accesses(op)) {
+        if (program.bytes(b) > 0)
+            parts.push_back({std::lcm(alignment, program.alignment(b)), program.bytes(b), b});
+    }
+    std::sort(parts.begin(), parts.end(), [](const part& a, const part& b) { return a.buffer < b.buffer; });
+    parts.erase(std::unique(parts.begin(), parts.end(),
+                            [](const part& a, const part& b) { return a.buffer == b.buffer; }),
+                parts.end());
+    if (program.workspace(op) > 0) {
+        parts.push_back(
+            {alignment, program.workspace(op), static_cast<buffer_index>(program.buffer_count())});
+    }
+    std::sort(parts.begin(), parts.end(), [](const part& a, const part& b) {
+        if (a.alignment != b.alignment) return a.alignment > b.alignment;
+        return a.bytes != b.bytes ? a.bytes > b.bytes : a.buffer < b.buffer;
+    });
+    std::int64_t end = 0;
+    for (const part& p : parts) {
+        end = stowage::detail::checked_add(stowage::detail::align_up(end, p.alignment), p.bytes,
+                                           "operands of one operator");
+    }
+    return end;
+}
+
+}  // namespace detail
+
+/// The baseline policy. O(operators x pieces of the arenas) time: for comparisons, not for speed.
+struct horizon {
+    horizon_options options{};
+
+    template <class = void>
+    [[nodiscard]] compiled operator()(const taskgraph& task, std::span<const operator_index> order,
+                                      const compile_options& asked) const {
+        compiled result;
+        result.order.assign(order.begin(), order.end());
+        result.found_by = "horizon";
+        if (blame_large_operator(task, asked, result)) return result;
+        std::vector<std::int64_t> capacities;
+        for (const memory_limit& limit : asked.devices)
+            capacities.push_back(limit.capacity);
+        const detail::horizon_rules rules{.keep_host_copies = options.keep_host_copies,
+                                          .lookahead = std::max<std::size_t>(options.lookahead, 1),
+                                          .alignment = asked.alignment};
+        detail::script lines;
+        if (!detail::horizon_run(task, order, capacities, rules, lines).run()) {
+            result.reason = "what starts or ends on a device found no place there";
+            return result;
+        }
+        const auto comes_back = [&](buffer_index b) {
+            return is_persistent(task.program.kind(b)) && task.program.kind(b) != buffer_kind::input;
+        };
+        const detail::host_plan on_host = detail::plan_host(
+            lines, task.program, asked.alignment, asked.host.capacity, asked.limits,
+            [&](buffer_index b) { return comes_back(b) && !task.is_written(b); },
+            [&](buffer_index b) { return task.repeatable && comes_back(b); });
+        if (on_host.bytes > asked.host.capacity) {
+            result.memory = host;
+            result.least_capacity = on_host.bytes;
+            result.reason = "copies on the host take " + std::to_string(on_host.bytes) + " bytes";
+            return result;
+        }
+        result.memgraph = detail::write_memgraph(task, lines, asked);
+        result.status = status::feasible;
+        count_moves(task.program, result);
+        return result;
+    }
+    /// "horizon".
+    [[nodiscard]] std::string name() const { return "horizon"; }
+
+private:
+    [[nodiscard]] static bool blame_large_operator(const taskgraph& task, const compile_options& asked,
+                                                   compiled& result) {
+        for (operator_index op = 0; op < task.program.operator_count(); ++op) {
+            const memory_index device = task.placement[op];
+            const std::int64_t bytes = detail::bytes_side_by_side(task.program, op, asked.alignment);
+            if (bytes <= asked.devices[device].capacity || bytes <= result.least_capacity) continue;
+            result.status = status::infeasible;
+            result.least_capacity = bytes;
+            result.memory = device;
+            result.blamed = op;
+            result.reason = task.program.describe_operator(op).text("operator") + " needs " +
+                            std::to_string(bytes) + " bytes of device " + std::to_string(device);
+        }
+        return result.status == status::infeasible;
+    }
+    static void count_moves(const tensor_graph& program, compiled& result) {
+        for (vertex_index v = 0; v < result.memgraph.vertices.size(); ++v) {
+            const vertex_kind kind = result.memgraph.vertices[v].kind;
+            if (kind == vertex_kind::op) continue;
+            std::int64_t& sum = kind == vertex_kind::offload  ? result.bytes_offloaded
+                                : kind == vertex_kind::reload ? result.bytes_reloaded
+                                                              : result.bytes_transferred;
+            sum = stowage::detail::checked_add(sum, program.bytes(result.memgraph.moved(v)), "bytes moved");
+        }
+        result.bytes_moved =
+            stowage::detail::checked_add(result.bytes_offloaded, result.bytes_reloaded, "bytes moved");
+    }
+};
+
+static_assert(compile_policy<horizon>);
+
+}  // namespace stowage::turnip
