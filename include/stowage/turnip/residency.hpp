@@ -22,6 +22,7 @@
 #include <stowage/turnip/detail/price_bound.hpp>
 #include <stowage/turnip/detail/rectangles.hpp>
 #include <stowage/turnip/detail/residency_model.hpp>
+#include <stowage/turnip/detail/residency_planner.hpp>
 #include <stowage/turnip/detail/residency_state.hpp>
 #include <stowage/turnip/detail/stower.hpp>
 #include <stowage/turnip/detail/write_memgraph.hpp>
@@ -59,24 +60,25 @@ struct residency {
             result.blamed = model.steps[static_cast<std::size_t>(top - model.forced[d].begin())].op;
             return result;
         }
-        residency_state state(model, capacities);
-        insert_by_value(state, gap_values(model, {}));
+        residency_hints hints;
+        hints.values = gap_values(model, {});
+        residency_state first(model, capacities);
+        insert_by_value(first, hints.values);
         price_bound bound(model, capacities[0]);
-        bound.improve(state.cost(), 400);
-        residency_state priced(model, capacities);
-        insert_by_value(priced, gap_values(model, bound.prices()));
-        if (priced.cost() < state.cost()) state = priced;
+        bound.improve(first.cost(), 400);
         result.bytes_moved_lower_bound = bound.proven();
-        stay_plan plan = make_rectangles(model, state.kept());
-        for (memory_index d = 0; d < task.devices; ++d) {
-            std::vector<std::uint32_t> owner;
-            const layout::problem problem = layout_problem_of(model, task.program, plan, d, owner);
-            const auto answer = layout::fit(problem, capacities[d], asked.limits);
-            take_addresses(plan, owner, answer.offsets);
+        hints = {gap_values(model, bound.prices()), bound.stay_shares(), result.bytes_moved_lower_bound};
+        budget account(asked.limits);
+        residency_planner planner(task, model, capacities, asked.limits);
+        stowed_plan best;
+        if (!planner(hints, false, account, best)) {
+            result.reason = "alignments leave no room for an operator";
+            return result;
         }
-        stower sweep(task, model, state, std::move(plan), capacities, false);
-        script lines;
-        if (!sweep(lines)) return result;
+        script& lines = best.lines;
+        result.reason =
+            "planned " + std::to_string((double)best.planned / (double)result.bytes_moved_lower_bound) +
+            (best.laid_out ? " laid out, slack " : " NOT LAID OUT, slack ") + std::to_string(best.slack);
         const host_plan on_host = plan_host(
             lines, task.program, asked.alignment, asked.host.capacity, asked.limits,
             [&](buffer_index b) {
@@ -95,7 +97,6 @@ struct residency {
         result.memgraph = write_memgraph(task, lines, asked);
         result.status = status::feasible;
         result.bytes_moved = lines.bytes_moved;
-        result.reason = "planned " + std::to_string(state.cost());
         return result;
     }
     [[nodiscard]] std::string name() const { return "residency"; }

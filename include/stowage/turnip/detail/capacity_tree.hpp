@@ -56,8 +56,42 @@ public:
             result += added_[l];
         return result;
     }
+    /// A step of [lower, upper] with the least value: the first of them.
+    [[nodiscard]] std::size_t least_step(std::size_t lower, std::size_t upper) const {
+        // The nodes that make up the range, left to right, each with what its ancestors add.
+        std::size_t best = 0;
+        std::int64_t least = std::numeric_limits<std::int64_t>::max();
+        std::int64_t best_above = 0;
+        const auto offer = [&](std::size_t node) {
+            std::int64_t above = 0;
+            for (std::size_t a = node / 2; a > 0; a /= 2)
+                above += added_[a];
+            const std::int64_t value = least_[node] + above;
+            if (value < least || (value == least && leftmost(node) < leftmost(best))) {
+                least = value;
+                best = node;
+                best_above = above;
+            }
+        };
+        std::size_t l = lower + leaves_;
+        std::size_t r = upper + leaves_ + 1;
+        for (; l < r; l /= 2, r /= 2) {
+            if (l % 2 == 1) offer(l++);
+            if (r % 2 == 1) offer(--r);
+        }
+        while (best < leaves_) {
+            best_above += added_[best];
+            best = least_[2 * best] + best_above == least ? 2 * best : 2 * best + 1;
+        }
+        return best - leaves_;
+    }
 
 private:
+    [[nodiscard]] std::size_t leftmost(std::size_t node) const {
+        while (node != 0 && node < leaves_)
+            node *= 2;
+        return node;
+    }
     void apply(std::size_t node, std::int64_t bytes) {
         least_[node] += bytes;
         if (node < leaves_) added_[node] += bytes;

@@ -3,6 +3,7 @@
 // steps that they take, each if it still fits. Source: papers/offload.md, "The policy".
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -46,14 +47,21 @@ template <class = void>
     return values;
 }
 
-/// Keeps what fits, the most valuable gap first. O(gaps x log steps).
+/// Keeps what fits, the most valuable gap first. `larger_first`: of gaps whose values differ by less than a
+/// fifth the larger one is first, so that few bytes are left over. O(gaps x log steps).
 template <class = void>
-void insert_by_value(residency_state& state, std::span<const double> values) {
+void insert_by_value(residency_state& state, std::span<const double> values, bool larger_first = false) {
+    const std::vector<model_gap>& gaps = state.model().gaps;
+    std::vector<int> grade(values.size(), 0);
+    for (std::size_t g = 0; larger_first && g < values.size(); ++g)
+        grade[g] = static_cast<int>(std::floor(4 * std::log2(values[g] + 1e-300)));
     std::vector<std::uint32_t> order;
     for (std::uint32_t g = 0; g < values.size(); ++g) {
         if (!state.is_kept(g)) order.push_back(g);
     }
     std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+        if (grade[a] != grade[b]) return grade[a] > grade[b];
+        if (larger_first && gaps[a].bytes != gaps[b].bytes) return gaps[a].bytes > gaps[b].bytes;
         return values[a] != values[b] ? values[a] > values[b] : a < b;
     });
     for (const std::uint32_t g : order) {

@@ -57,6 +57,7 @@ public:
             search_line(step);
             stuck = note(evaluate()) ? 0 : stuck + 1;
         }
+        shares_.assign(gaps_.size(), 0.5);
         climb(target, evaluations - searches);
         prices_ = best_prices_;
     }
@@ -89,6 +90,14 @@ public:
         }
         const wide_int whole = value <= 0 ? 0 : (value + (wide_int{1} << scale_bits) - 1) >> scale_bits;
         return std::max(model_.constant_in + model_.constant_out, static_cast<std::int64_t>(whole));
+    }
+    /// By gap: how much of it stayed, on average over the last steps of the search; close to what the relaxed
+    /// problem keeps, and so a good order for insertion.
+    [[nodiscard]] std::vector<double> stay_shares() const {
+        std::vector<double> shares(gaps_.size(), 0);
+        for (std::size_t k = 0; k < gaps_.size(); ++k)
+            shares[gaps_[k]] = shares_[k];
+        return shares;
     }
     /// The witness: a price of each step, in bytes moved for each byte of capacity.
     [[nodiscard]] const std::vector<double>& prices() const noexcept { return prices_; }
@@ -149,6 +158,7 @@ private:
             over_[upper + 1] -= bytes;
         };
         stays_.resize(gaps_.size());
+        stayed_.assign(gaps_.size(), 0);
         for (std::size_t v = 0; v < out_.size(); ++v) {
             double all = 0;
             auto some = static_cast<double>(out_[v]);
@@ -164,6 +174,7 @@ private:
                 const model_gap& gap = model_.gaps[gaps_[k]];
                 if (!keeps_all && stays_[k] >= static_cast<double>(gap.bytes_in)) continue;
                 const auto bytes = static_cast<double>(gap.bytes);
+                stayed_[k] = 1;
                 if (gap.wrapped) use(0, gap.upper, bytes);
                 use(gap.lower, gap.wrapped ? prices_.size() - 1 : gap.upper, bytes);
             }
@@ -243,6 +254,8 @@ private:
         prices_ = best_prices_;
         for (std::size_t round = 0; round < rounds && best_ < target && length > 1e-6; ++round) {
             const double value = evaluate();
+            for (std::size_t k = 0; k < shares_.size(); ++k)
+                shares_[k] += 0.05 * (stayed_[k] - shares_[k]);
             if (note(value)) {
                 stall = 0;
             } else if (++stall >= 30) {
@@ -276,6 +289,8 @@ private:
     std::vector<double> before_;           // by step: the sum of the prices before it
     std::vector<double> over_;             // by step: bytes over the capacity at the current prices
     std::vector<double> stays_;            // by position in gaps_: what staying costs
+    std::vector<char> stayed_;             // by position in gaps_: 1 if it stayed at the last evaluation
+    std::vector<double> shares_;           // by position in gaps_: the average of that
     std::vector<std::uint32_t> touched_;   // groups with a gap over the step that is searched
     double best_ = 0;
     std::vector<double> best_prices_;

@@ -51,6 +51,19 @@ public:
         take(g, model_->gaps[g].bytes);
         count(model_->gaps[g], 1);
     }
+    /// A step of the gap's span with the fewest free bytes.
+    [[nodiscard]] std::uint32_t tightest(std::uint32_t g) const {
+        const model_gap& gap = model_->gaps[g];
+        const capacity_tree& free = free_[model_->instances[gap.instance].device];
+        if (!gap.wrapped) return static_cast<std::uint32_t>(free.least_step(gap.lower, gap.upper));
+        const std::size_t front = free.least_step(0, gap.upper);
+        const std::size_t back = free.least_step(gap.lower, model_->last_step());
+        return static_cast<std::uint32_t>(free.least(front, front) <= free.least(back, back) ? front : back);
+    }
+    /// Free bytes of a device at a step.
+    [[nodiscard]] std::int64_t free_at(std::uint32_t step, memory_index device) const {
+        return free_[device].least(step, step);
+    }
     [[nodiscard]] bool is_kept(std::uint32_t g) const noexcept { return kept_[g] != 0; }
     /// Bytes that go in and out.
     [[nodiscard]] std::int64_t cost() const noexcept { return cost_; }
