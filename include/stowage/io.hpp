@@ -10,6 +10,7 @@
 #include <stowage/io/layout_picture.hpp>
 #include <stowage/io/machine_file.hpp>
 #include <stowage/io/memgraph_file.hpp>
+#include <stowage/io/memgraph_picture.hpp>
 #include <stowage/io/picture.hpp>
 #include <stowage/io/plan_file.hpp>
 #include <stowage/io/proof_file.hpp>

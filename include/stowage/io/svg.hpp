@@ -67,6 +67,9 @@ namespace detail {
     if (box.kind == "workspace") return "#b07aa1";
     if (box.kind == "donated") return "#9c755f";
     if (box.kind == "output") return "#59a14f";
+    if (box.kind == "offload") return "#e15759";
+    if (box.kind == "reload") return "#edc948";
+    if (box.kind == "transfer") return "#76b7b2";
     switch (box.stage) {
         case stage::forward: return "#4e79a7";
         case stage::backward: return "#f28e2b";

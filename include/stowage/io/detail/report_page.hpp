@@ -47,7 +47,8 @@ inline constexpr std::string_view report_page_tail = R"page(<script>
 const $=id=>document.getElementById(id),sources=[...document.querySelectorAll("script.program")],loaded=[];
 const stageNames=["unknown","forward","backward","update"];
 const stageColours=["#8c9bb5","#4e79a7","#f28e2b","#59a14f"];
-const kindColours={intermediate:"#4e79a7",output:"#59a14f",donated:"#9c755f",workspace:"#b07aa1"};
+const kindColours={intermediate:"#4e79a7",output:"#59a14f",donated:"#9c755f",workspace:"#b07aa1",offload:"#e15759",reload:"#edc948",transfer:"#76b7b2"};
+const byKind=["workspace","donated","offload","reload","transfer"];
 const curveColours=["#9aa0a6","#e15759","#76b7b2","#edc948","#b07aa1"],levelColours=["#1a7f4b","#c2185b","#7b61ff"];
 const left=86,right=14;let now,view,hover=null,drag=null;
 function human(n){const u=["B","KiB","MiB","GiB","TiB","PiB","EiB"];let k=0;while(n>=1024&&k<6){n/=1024;k++}return(k?n.toFixed(2):n)+" "+u[k]}
@@ -81,11 +82,11 @@ function drawCurves(){const{g,w,h}=canvas("curves");let top=1;for(const c of now
  g.lineWidth=1.4;now.levels.forEach((l,k)=>{g.setLineDash([6,4]);g.strokeStyle=levelColours[k%3];g.beginPath();g.moveTo(left,yOf(l.bytes));g.lineTo(w-right,yOf(l.bytes));g.stroke()});
  g.setLineDash([2,3]);g.strokeStyle="#d93025";g.beginPath();g.moveTo(xOf(now.peakStep+.5,w),0);g.lineTo(xOf(now.peakStep+.5,w),h-20);g.stroke();g.setLineDash([]);
  if(hover!==null){g.strokeStyle=css("--soft");g.beginPath();g.moveTo(xOf(hover+.5,w),0);g.lineTo(xOf(hover+.5,w),h-20);g.stroke()}g.restore()}
-function colourOf(b,how){const kind=now.names[b[1]];return how==="kind"?kindColours[kind]||"#8c9bb5":kind==="workspace"?kindColours.workspace:kind==="donated"?kindColours.donated:stageColours[b[2]]}
+function colourOf(b,how){const kind=now.names[b[1]];return how==="kind"?kindColours[kind]||"#8c9bb5":byKind.includes(kind)?kindColours[kind]:stageColours[b[2]]}
 function drawMap(){const{g,w,h}=canvas("map"),how=$("colour").value,find=$("find").value.toLowerCase();grid(g,w,h,view.a0,view.a1);
  const yOf=a=>8+(h-28)*(1-(a-view.a0)/(view.a1-view.a0)),seen=new Map();g.save();g.beginPath();g.rect(left,8,w-left-right,h-28);g.clip();
  for(const b of now.boxes){if(b[6]+1<view.t0||b[5]>view.t1||b[3]+b[4]<view.a0||b[3]>view.a1)continue;const x=xOf(b[5],w),wd=Math.max(.7,xOf(b[6]+1,w)-x),y=yOf(b[3]+b[4]),ht=Math.max(.7,yOf(b[3])-y),c=colourOf(b,how);
-  seen.set(how==="kind"||["workspace","donated"].includes(now.names[b[1]])?now.names[b[1]]:stageNames[b[2]],c);
+  seen.set(how==="kind"||byKind.includes(now.names[b[1]])?now.names[b[1]]:stageNames[b[2]],c);
   g.globalAlpha=find&&!now.names[b[0]].toLowerCase().includes(find)?.12:.88;g.fillStyle=c;g.fillRect(x,y,wd,ht);
   if(wd>3&&ht>3){g.globalAlpha=.8;g.strokeStyle=css("--card");g.lineWidth=.7;g.strokeRect(x,y,wd,ht)}
   if(wd>70&&ht>13){g.globalAlpha=1;g.fillStyle="#fff";g.textAlign="left";g.fillText(now.names[b[0]].slice(0,Math.floor(wd/6.5)),Math.max(x,left)+4,y+Math.min(ht/2+4,ht-3))}}
