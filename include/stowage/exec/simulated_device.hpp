@@ -48,7 +48,9 @@ struct simulated_device_options {
         0;  ///< each time is multiplied by a factor from 1 - jitter to 1 + jitter, by the run's seed
     bool memory = true;  ///< false: there are no arenas, and kernels see no bytes
     std::function<void(const copy_request&)> on_copy =
-        {};  ///< called when a copy ends, beside the copy itself
+        {};                                               ///< called when a copy ends, beside the copy itself
+    std::function<void(const lane_work&)> on_start = {};  ///< called when work starts, if that is when it is
+                                                          ///< submitted; for models of what happens meanwhile
     std::function<void(const lane_description&)> before_lane =
         {};  ///< called before a lane is made; what it throws becomes a device_error naming the lane
     injector inject = {};  ///< faults on purpose; empty: none
@@ -128,6 +130,7 @@ public:
         u.effect = fate.effect;
         u.skipped = false;
         u.start = start;
+        if (options_.on_start && start == now_) options_.on_start(work);
         u.finish = fate.effect == injected_effect::hang || start == never
                        ? never
                        : start + time_of(work) + fate.delay.count();
