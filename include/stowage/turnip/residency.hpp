@@ -5,7 +5,6 @@
 // compiled"; papers/offload.md.
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -13,18 +12,20 @@
 #include <utility>
 #include <vector>
 
+#include <stowage/budget.hpp>
 #include <stowage/graph/tensor_graph.hpp>
 #include <stowage/status.hpp>
 #include <stowage/turnip/compiled.hpp>
+#include <stowage/turnip/detail/bound_branching.hpp>
+#include <stowage/turnip/detail/host_bound.hpp>
 #include <stowage/turnip/detail/host_plan.hpp>
 #include <stowage/turnip/detail/insertion.hpp>
 #include <stowage/turnip/detail/model_builder.hpp>
 #include <stowage/turnip/detail/price_bound.hpp>
-#include <stowage/turnip/detail/rectangles.hpp>
 #include <stowage/turnip/detail/residency_model.hpp>
 #include <stowage/turnip/detail/residency_planner.hpp>
 #include <stowage/turnip/detail/residency_state.hpp>
-#include <stowage/turnip/detail/stower.hpp>
+#include <stowage/turnip/detail/script.hpp>
 #include <stowage/turnip/detail/write_memgraph.hpp>
 #include <stowage/turnip/options.hpp>
 #include <stowage/turnip/taskgraph.hpp>
@@ -33,75 +34,190 @@ namespace stowage::turnip {
 
 /// Options of residency.
 struct residency_options {
-    bool search = true;  ///< false: only insertion, without ruin and recreation
+    std::size_t bound_evaluations =
+        400;                ///< how often the bound's prices are revised; each costs O(gaps + operators)
+    bool branching = true;  ///< the bound branches on large buffers; false: prices only
 };
 
-/// The default policy.
+namespace detail {
+
+/// One compilation by residency. Use it once.
+template <class = void>
+class basic_residency_compiler {
+public:
+    basic_residency_compiler(const taskgraph& task, std::span<const operator_index> order,
+                             const compile_options& asked, const residency_options& options)
+        : task_(task), asked_(asked), options_(options), account_(asked.limits) {
+        result_.order.assign(order.begin(), order.end());
+        for (const memory_limit& limit : asked.devices)
+            capacities_.push_back(limit.capacity);
+        model_ = make_residency_model(task, order, asked.alignment);
+    }
+
+    [[nodiscard]] compiled operator()() {
+        if (!has_room()) return std::move(result_);
+        find_bound();
+        residency_planner planner(task_, model_, capacities_, asked_.limits);
+        // Where the host is short, contents go out later, and what has no copy there yet stays longer.
+        for (const double dirty_stays : {1.0, 1.0, 8.0, 1e6}) {
+            const bool late = asked_.host.capacity < unlimited && tries_ > 0;
+            stowed_plan plan;
+            ++tries_;
+            if (!planner(preferring(dirty_stays), late, account_, plan)) continue;
+            if (accept(plan)) return std::move(result_);
+            if (asked_.host.capacity == unlimited) break;
+        }
+        if (result_.reason.empty())
+            result_.reason = "the alignments of buffers leave no room for an operator";
+        return std::move(result_);
+    }
+
+private:
+    static constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
+
+    /// False, with the reason, where an operator's operands or what is alive do not fit.
+    [[nodiscard]] bool has_room() {
+        for (memory_index d = 0; d < task_.devices; ++d) {
+            const auto top = std::max_element(model_.forced[d].begin(), model_.forced[d].end());
+            if (*top <= capacities_[d]) continue;
+            const auto step = static_cast<std::size_t>(top - model_.forced[d].begin());
+            result_.blamed = model_.steps[step].op;
+            refuse(d, *top,
+                   result_.blamed != no_operator
+                       ? task_.program.describe_operator(result_.blamed).text("operator") + " needs "
+                       : "what starts or ends on device " + std::to_string(d) + " needs ");
+            return false;
+        }
+        const std::int64_t least_host = least_host_bytes(task_, model_, capacities_);
+        if (least_host <= asked_.host.capacity) return true;
+        refuse(host, least_host, "what cannot be on a device needs on the host ");
+        return false;
+    }
+    void refuse(memory_index memory, std::int64_t least, std::string what) {
+        result_.status = status::infeasible;
+        result_.memory = memory;
+        result_.least_capacity = least;
+        result_.reason = std::move(what) + std::to_string(least) + " bytes";
+    }
+
+    void find_bound() {
+        hints_.values = gap_values(model_, {});
+        hints_.shares.assign(model_.gaps.size(), 0.5);
+        residency_state first(model_, capacities_);
+        insert_by_value(first, hints_.values);
+        if (task_.devices > 1) {
+            find_pooled_bound(first.cost());
+            return;
+        }
+        price_bound bound(model_, capacities_[0]);
+        bound.improve(first.cost(), options_.bound_evaluations);
+        result_.bytes_moved_lower_bound = bound.proven();
+        hints_.values = gap_values(model_, bound.prices());
+        hints_.shares = bound.stay_shares();
+        result_.prices = bound.prices();
+        if (options_.branching && result_.bytes_moved_lower_bound < first.cost()) {
+            budget part = account_.slice(account_.left() / 2);
+            bound_branching branches(model_, capacities_[0]);
+            branches(result_.bytes_moved_lower_bound, bound, first, part);
+            account_.settle(part);
+        }
+        hints_.target = result_.bytes_moved_lower_bound;
+        hints_.start = first.kept();
+    }
+    /// Several devices: bytes may wait on another device, so the proven bound takes them for one pool.
+    void find_pooled_bound(std::int64_t known) {
+        std::int64_t pool = 0;
+        for (const std::int64_t capacity : capacities_)
+            pool = capacity > unlimited - pool ? unlimited : pool + capacity;
+        const residency_model merged = make_residency_model(task_, result_.order, asked_.alignment, true);
+        price_bound bound(merged, pool);
+        bound.improve(known, options_.bound_evaluations);
+        result_.bytes_moved_lower_bound = hints_.target = bound.proven();
+        result_.prices = bound.prices();
+        for (memory_index d = 0; d < task_.devices; ++d) {
+            price_bound own(model_, capacities_[d], {}, d);
+            own.improve(known, options_.bound_evaluations / 2);
+            const std::vector<double> values = gap_values(model_, own.prices());
+            const std::vector<double> shares = own.stay_shares();
+            for (std::size_t g = 0; g < values.size(); ++g) {
+                if (model_.instances[model_.gaps[g].instance].device != d) continue;
+                hints_.values[g] = values[g];
+                hints_.shares[g] = shares[g];
+            }
+        }
+    }
+    /// The hints, with gaps of what has no copy on the host yet worth `factor` times as much.
+    [[nodiscard]] residency_hints preferring(double factor) const {
+        residency_hints hints = hints_;
+        if (factor == 1.0) return hints;
+        hints.start.clear();
+        hints.target = unlimited;  // no search: it would look at bytes only
+        for (std::size_t g = 0; g < hints.values.size(); ++g) {
+            const model_version& version = model_.versions[model_.copy_of[model_.gaps[g].version]];
+            if (version.bytes_out > 0 && !version.goes_out) hints.values[g] *= factor;
+        }
+        return hints;
+    }
+    /// Fills the answer if the host has room for the plan.
+    [[nodiscard]] bool accept(stowed_plan& plan) {
+        const host_plan on_host = plan_host(
+            plan.lines, task_.program, asked_.alignment, asked_.host.capacity, asked_.limits,
+            [&](buffer_index b) { return stays_intact(task_, b); },
+            [&](buffer_index b) {
+                const buffer_kind kind = task_.program.kind(b);
+                return task_.repeatable && is_persistent(kind) && kind != buffer_kind::input;
+            });
+        if (on_host.bytes > asked_.host.capacity) {
+            result_.memory = host;
+            result_.least_capacity =
+                result_.least_capacity == 0 ? on_host.bytes : std::min(result_.least_capacity, on_host.bytes);
+            result_.reason =
+                "the best plan found needs " + std::to_string(result_.least_capacity) + " bytes of the host";
+            return false;
+        }
+        result_.memgraph = write_memgraph(task_, plan.lines, asked_);
+        result_.memory = 0;
+        result_.least_capacity = 0;
+        result_.reason.clear();
+        for (const script_line& line : plan.lines.lines) {
+            const std::int64_t bytes = line.kind == vertex_kind::op ? 0 : task_.program.bytes(line.buffer);
+            if (line.kind == vertex_kind::offload) result_.bytes_offloaded += bytes;
+            if (line.kind == vertex_kind::reload) result_.bytes_reloaded += bytes;
+            if (line.kind == vertex_kind::transfer) result_.bytes_transferred += bytes;
+        }
+        result_.bytes_moved = result_.bytes_offloaded + result_.bytes_reloaded;
+        result_.status =
+            result_.bytes_moved <= result_.bytes_moved_lower_bound ? status::optimal : status::feasible;
+        result_.found_by = plan.laid_out ? "residency, laid out" : "residency, with moves to make room";
+        return true;
+    }
+
+    const taskgraph& task_;
+    const compile_options& asked_;
+    const residency_options& options_;
+    budget account_;
+    std::vector<std::int64_t> capacities_;
+    residency_model model_;
+    residency_hints hints_;
+    std::size_t tries_ = 0;
+    compiled result_;
+};
+
+}  // namespace detail
+
+/// The default policy. O((accesses + gaps) log operators) beside the searches, whose length `limits` bounds.
 struct residency {
     residency_options options{};
 
     template <class = void>
     [[nodiscard]] compiled operator()(const taskgraph& task, std::span<const operator_index> order,
                                       const compile_options& asked) const {
-        using namespace detail;
-        compiled result;
-        result.order.assign(order.begin(), order.end());
-        result.found_by = name();
-        std::vector<std::int64_t> capacities;
-        for (const memory_limit& limit : asked.devices)
-            capacities.push_back(limit.capacity);
-        const residency_model model = make_residency_model(task, order, asked.alignment);
-        for (memory_index d = 0; d < task.devices; ++d) {
-            const auto top = std::max_element(model.forced[d].begin(), model.forced[d].end());
-            if (*top <= capacities[d]) continue;
-            result.status = status::infeasible;
-            result.least_capacity = *top;
-            result.memory = d;
-            result.blamed = model.steps[static_cast<std::size_t>(top - model.forced[d].begin())].op;
-            return result;
-        }
-        residency_hints hints;
-        hints.values = gap_values(model, {});
-        residency_state first(model, capacities);
-        insert_by_value(first, hints.values);
-        price_bound bound(model, capacities[0]);
-        bound.improve(first.cost(), 400);
-        result.bytes_moved_lower_bound = bound.proven();
-        hints = {gap_values(model, bound.prices()), bound.stay_shares(), result.bytes_moved_lower_bound};
-        budget account(asked.limits);
-        residency_planner planner(task, model, capacities, asked.limits);
-        stowed_plan best;
-        if (!planner(hints, false, account, best)) {
-            result.reason = "alignments leave no room for an operator";
-            return result;
-        }
-        script& lines = best.lines;
-        result.reason =
-            "planned " + std::to_string((double)best.planned / (double)result.bytes_moved_lower_bound) +
-            (best.laid_out ? " laid out, slack " : " NOT LAID OUT, slack ") + std::to_string(best.slack);
-        const host_plan on_host = plan_host(
-            lines, task.program, asked.alignment, asked.host.capacity, asked.limits,
-            [&](buffer_index b) {
-                return is_persistent(task.program.kind(b)) && task.program.kind(b) != buffer_kind::input &&
-                       !task.is_written(b);
-            },
-            [&](buffer_index b) {
-                return task.repeatable && is_persistent(task.program.kind(b)) &&
-                       task.program.kind(b) != buffer_kind::input;
-            });
-        if (on_host.bytes > asked.host.capacity) {
-            result.memory = host;
-            result.reason = "copies on the host take " + std::to_string(on_host.bytes) + " bytes";
-            return result;
-        }
-        result.memgraph = write_memgraph(task, lines, asked);
-        result.status = status::feasible;
-        result.bytes_moved = lines.bytes_moved;
-        return result;
+        return detail::basic_residency_compiler<>(task, order, asked, options)();
     }
     [[nodiscard]] std::string name() const { return "residency"; }
 };
 
 static_assert(compile_policy<residency>);
+static_assert(!compile_policy<residency_options>);
 
 }  // namespace stowage::turnip

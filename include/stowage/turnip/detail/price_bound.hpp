@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include <stowage/turnip/detail/residency_model.hpp>
@@ -24,24 +25,35 @@ namespace stowage::turnip::detail {
 /// Sums of prices times bytes, whole; g++ and clang have the type, the standard does not.
 __extension__ using wide_int = __int128;
 
+/// What is settled about a gap.
+enum class gap_decision : std::uint8_t { open, kept, absent };
+
 /// Searches for prices with a large bound. The model must outlive it; all of its devices count as one pool of
 /// `capacity` bytes. O(gaps + steps) memory and time for one evaluation.
 template <class = void>
 class basic_price_bound {
 public:
-    basic_price_bound(const residency_model& model, std::int64_t capacity)
-        : model_(model), prices_(model.steps.size(), 0), free_(model.steps.size()) {
+    /// `decided`, by gap: what is settled beforehand (empty: nothing); the bound is then one of all plans
+    /// that agree with it. `device`: only its gaps and steps count, as if no other had any.
+    basic_price_bound(const residency_model& model, std::int64_t capacity,
+                      std::span<const gap_decision> decided = {}, memory_index device = anywhere)
+        : model_(model), prices_(model.steps.size(), 0), free_(model.steps.size()),
+          constant_(model.constant_in + model.constant_out) {
         std::int64_t round_off = 0;
         for (const std::int64_t bytes : model.round_off)
             round_off = std::max(round_off, bytes);
         for (std::size_t s = 0; s < free_.size(); ++s) {
             free_[s] = capacity > std::numeric_limits<std::int64_t>::max() - round_off ? capacity
                                                                                        : capacity + round_off;
-            for (const auto& forced : model.forced)
-                free_[s] -= forced[s];
+            for (memory_index d = 0; d < model.devices; ++d) {
+                if (device == anywhere || device == d) free_[s] -= model.forced[d][s];
+            }
         }
-        group_gaps();
+        settle(decided);
+        group_gaps(decided, device);
     }
+    /// False if the decisions alone overfill some step: no plan agrees with them.
+    [[nodiscard]] bool possible() const noexcept { return possible_; }
 
     /// Raises the bound by exact line searches on the price of the most over-full step, then by steps along
     /// subgradients; stops when it meets `known`, the bytes of a plan. `evaluations`: at most so many.
@@ -66,7 +78,7 @@ public:
         constexpr int scale_bits = 24;
         const auto scale = static_cast<double>(std::int64_t{1} << scale_bits);
         std::vector<std::int64_t> before(prices_.size() + 1, 0);
-        wide_int value = wide_int{model_.constant_in + model_.constant_out} << scale_bits;
+        wide_int value = wide_int{constant_} << scale_bits;
         for (std::size_t s = 0; s < prices_.size(); ++s) {
             const auto price = static_cast<std::int64_t>(prices_[s] * scale);
             before[s + 1] = before[s] + price;
@@ -89,30 +101,60 @@ public:
             value += std::min(all, some);
         }
         const wide_int whole = value <= 0 ? 0 : (value + (wide_int{1} << scale_bits) - 1) >> scale_bits;
-        return std::max(model_.constant_in + model_.constant_out, static_cast<std::int64_t>(whole));
+        return std::max(constant_, static_cast<std::int64_t>(whole));
     }
     /// By gap: how much of it stayed, on average over the last steps of the search; close to what the relaxed
     /// problem keeps, and so a good order for insertion.
     [[nodiscard]] std::vector<double> stay_shares() const {
-        std::vector<double> shares(gaps_.size(), 0);
+        std::vector<double> shares(model_.gaps.size(), 0);
         for (std::size_t k = 0; k < gaps_.size(); ++k)
             shares[gaps_[k]] = shares_[k];
         return shares;
     }
+    /// Starts from these prices instead of 0.
+    void start_from(std::span<const double> prices) { prices_.assign(prices.begin(), prices.end()); }
     /// The witness: a price of each step, in bytes moved for each byte of capacity.
     [[nodiscard]] const std::vector<double>& prices() const noexcept { return prices_; }
 
 private:
     static constexpr std::size_t most_searches = 120;
 
+    /// Takes decided gaps out of the problem: kept ones out of the free bytes, the others into the constant.
+    void settle(std::span<const gap_decision> decided) {
+        out_once_.assign(model_.versions.size(), 0);
+        if (decided.empty()) return;
+        std::vector<std::int64_t> taken(free_.size() + 1, 0);
+        for (std::uint32_t g = 0; g < decided.size(); ++g) {
+            const model_gap& gap = model_.gaps[g];
+            if (decided[g] == gap_decision::kept) {
+                taken[gap.wrapped ? 0 : gap.lower] += gap.bytes;
+                taken[gap.upper + 1] -= gap.bytes;
+                if (gap.wrapped) taken[gap.lower] += gap.bytes;
+            } else if (decided[g] == gap_decision::absent) {
+                const std::uint32_t v = model_.copy_of[gap.version];
+                constant_ += gap.bytes_in;
+                if (!gap.needs_copy || model_.versions[v].goes_out || out_once_[v] != 0) continue;
+                out_once_[v] = 1;
+                constant_ += model_.versions[v].bytes_out;
+            }
+        }
+        std::int64_t sum = 0;
+        for (std::size_t s = 0; s < free_.size(); ++s) {
+            sum += taken[s];
+            free_[s] -= sum;
+            possible_ = possible_ && free_[s] >= 0;
+        }
+    }
     /// Gaps by the version that goes out for them; gaps that need no copy are versions of their own.
-    void group_gaps() {
-        std::vector<std::uint32_t> group(model_.gaps.size());
+    void group_gaps(std::span<const gap_decision> decided, memory_index device) {
+        std::vector<std::uint32_t> group(model_.gaps.size(), none);
         std::vector<std::uint32_t> of_version(model_.versions.size(), none);
         for (std::size_t g = 0; g < group.size(); ++g) {
+            if (!decided.empty() && decided[g] != gap_decision::open) continue;
             const model_gap& gap = model_.gaps[g];
+            if (device != anywhere && model_.instances[gap.instance].device != device) continue;
             const std::uint32_t v = model_.copy_of[gap.version];
-            const bool shares = gap.needs_copy && !model_.versions[v].goes_out;
+            const bool shares = gap.needs_copy && !model_.versions[v].goes_out && out_once_[v] == 0;
             if (shares && of_version[v] != none) {
                 group[g] = of_version[v];
                 continue;
@@ -122,14 +164,16 @@ private:
             out_.push_back(shares ? model_.versions[v].bytes_out : 0);
         }
         first_.assign(out_.size() + 1, 0);
-        for (const std::uint32_t v : group)
-            ++first_[v + 1];
+        for (const std::uint32_t v : group) {
+            if (v != none) ++first_[v + 1];
+        }
         for (std::size_t v = 0; v < out_.size(); ++v)
             first_[v + 1] += first_[v];
-        gaps_.resize(group.size());
-        group_of_.resize(group.size());
+        gaps_.resize(first_.back());
+        group_of_.resize(first_.back());
         std::vector<std::uint32_t> next(first_.begin(), first_.end() - 1);
         for (std::uint32_t g = 0; g < group.size(); ++g) {
+            if (group[g] == none) continue;
             group_of_[next[group[g]]] = group[g];
             gaps_[next[group[g]]++] = g;
         }
@@ -151,7 +195,7 @@ private:
     /// The bound at the current prices; over_ becomes by how much each step is over-full at them.
     double evaluate() {
         sum_prices();
-        double value = static_cast<double>(model_.constant_in + model_.constant_out);
+        double value = static_cast<double>(constant_);
         over_.assign(prices_.size() + 1, 0);
         const auto use = [&](std::size_t lower, std::size_t upper, double bytes) {
             over_[lower] += bytes;
@@ -281,7 +325,10 @@ private:
     static constexpr std::uint32_t none = ~std::uint32_t{0};
     const residency_model& model_;
     std::vector<double> prices_;
-    std::vector<std::int64_t> free_;    // by step: bytes beside those that must be there
+    std::vector<std::int64_t> free_;  // by step: bytes beside those that must be there
+    std::int64_t constant_;           // bytes that move whatever is open
+    bool possible_ = true;
+    std::vector<char> out_once_;        // by version: it goes out by decision
     std::vector<std::int64_t> out_;     // by group: what going out costs
     std::vector<std::uint32_t> first_;  // by group: its gaps in gaps_
     std::vector<std::uint32_t> gaps_;

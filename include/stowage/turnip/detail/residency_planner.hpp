@@ -26,9 +26,10 @@ namespace stowage::turnip::detail {
 
 /// What a bound knows that helps to decide: how much a gap is worth, and how much of it a relaxation keeps.
 struct residency_hints {
-    std::vector<double> values;  ///< by gap
-    std::vector<double> shares;  ///< by gap, 0 to 1
-    std::int64_t target = 0;     ///< no decision costs less
+    std::vector<double> values;    ///< by gap
+    std::vector<double> shares;    ///< by gap, 0 to 1
+    std::int64_t target = 0;       ///< no decision costs less
+    std::vector<char> start = {};  ///< by gap: 1 if a good decision keeps it; may be empty
 };
 
 /// The best of a few insertions, then a local search within the account.
@@ -38,6 +39,9 @@ template <class = void>
                                                const residency_hints& hints, std::uint64_t seed,
                                                budget& account) {
     residency_state best(model, capacities);
+    for (std::uint32_t g = 0; g < hints.start.size(); ++g) {
+        if (hints.start[g] != 0 && best.fits(g)) best.keep(g);
+    }
     insert_by_value(best, hints.values);
     const auto offer = [&](std::span<const double> keys, bool larger_first) {
         if (best.cost() <= hints.target || !account.spend(1 + model.gaps.size() / 8)) return;
@@ -45,6 +49,7 @@ template <class = void>
         insert_by_value(made, keys, larger_first);
         if (made.cost() < best.cost()) best = std::move(made);
     };
+    if (!hints.start.empty()) offer(hints.values, false);
     offer(hints.values, true);
     offer(hints.shares, false);
     std::vector<double> keys(hints.values);

@@ -25,11 +25,19 @@ class basic_residency_search {
 public:
     basic_residency_search(const residency_model& model, std::span<const double> values, std::uint64_t seed)
         : model_(model), index_(model), random_(seed), gaps_of_version_(model.versions.size()) {
-        for (const double value : values)
-            worth_.push_back(std::log2(value + 1e-300));
+        std::vector<std::uint32_t> sharing(model.versions.size(), 0);
+        for (const model_gap& gap : model.gaps)
+            sharing[model.copy_of[gap.version]] += gap.needs_copy ? 1 : 0;
         for (std::uint32_t g = 0; g < model.gaps.size(); ++g) {
             gaps_of_version_[model.copy_of[model.gaps[g].version]].push_back(g);
             weight_.push_back(static_cast<double>(model.gaps[g].bytes));
+            // A gap's value is what it saves by what it takes; what it saves changes with its siblings.
+            const model_gap& gap = model.gaps[g];
+            const std::uint32_t version = model.copy_of[gap.version];
+            double saved = static_cast<double>(gap.bytes_in);
+            if (gap.needs_copy && !model.versions[version].goes_out)
+                saved += static_cast<double>(model.versions[version].bytes_out) / sharing[version];
+            taken_.push_back(std::log2((saved + 1e-300) / (values[g] + 1e-300)));
         }
     }
 
@@ -98,8 +106,8 @@ private:
         candidates_.push_back(g);
         work_ += 4;
     }
-    [[nodiscard]] double noisy(std::uint32_t g, double noise) {
-        return worth_[g] + noise * (random_.uniform() - 0.5);
+    [[nodiscard]] double noisy(const residency_state& state, std::uint32_t g, double noise) {
+        return std::log2(state.marginal(g) + 1e-300) - taken_[g] + noise * (random_.uniform() - 0.5);
     }
     /// An absent gap, those that cost much more often.
     [[nodiscard]] std::uint32_t pick_absent() {
@@ -131,7 +139,7 @@ private:
                 const std::int64_t bytes = model_.gaps[other].bytes;
                 const bool helps = bytes >= lacking / 8;
                 if (ample && !helps) return;
-                double worth = noisy(other, noise);
+                double worth = noisy(state, other, noise);
                 if (bytes > lacking)
                     worth += std::log2(static_cast<double>(bytes) / static_cast<double>(lacking));
                 if (worst != none && ample == helps && worth >= least) return;
@@ -168,7 +176,7 @@ private:
         const std::size_t direct = candidates_.size();
         for (std::size_t k = 0; k < candidates_.size(); ++k) {
             const std::uint32_t g = candidates_[k];
-            const double worth = noisy(g, noise) + (random_.below(20) == 0 ? 20 : 0);
+            const double worth = noisy(state, g, noise) + (random_.below(20) == 0 ? 20 : 0);
             ranked_.emplace_back(worth, g);
             // Gaps of one version share its way out: they come back together or not at all.
             if (k >= direct || random_.below(3) != 0) continue;
@@ -223,7 +231,7 @@ private:
     const residency_model& model_;
     gap_index index_;
     stowage::detail::splitmix64 random_;
-    std::vector<double> worth_;   // by gap, log2
+    std::vector<double> taken_;   // by gap, log2: bytes times the price of its span
     std::vector<double> weight_;  // by gap: bytes
     std::vector<std::vector<std::uint32_t>> gaps_of_version_;
     std::vector<place> overfull_;

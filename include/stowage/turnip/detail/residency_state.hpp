@@ -65,6 +65,17 @@ public:
         return free_[device].least(step, step);
     }
     [[nodiscard]] bool is_kept(std::uint32_t g) const noexcept { return kept_[g] != 0; }
+    /// What the cost would rise by if a kept gap were dropped; of an absent gap: what it would fall by if it
+    /// and the other absent gaps of its version were kept, this one's share.
+    [[nodiscard]] double marginal(std::uint32_t g) const noexcept {
+        const model_gap& gap = model_->gaps[g];
+        const auto in = static_cast<double>(gap.bytes_in);
+        if (!gap.needs_copy) return in;
+        const std::uint32_t version = model_->copy_of[gap.version];
+        const auto out = static_cast<double>(model_->versions[version].bytes_out);
+        if (kept_[g] != 0) return absent_[version] == 0 ? in + out : in;
+        return model_->versions[version].goes_out ? in : in + out / absent_[version];
+    }
     /// Bytes that go in and out.
     [[nodiscard]] std::int64_t cost() const noexcept { return cost_; }
     /// True if the version is needed on the host.
