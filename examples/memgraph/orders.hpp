@@ -1,0 +1,20 @@
+#pragma once
+// The orders that the program `memgraph` knows by name. A source of their own: they take long to compile.
+
+#include <string>
+#include <vector>
+
+#include <stowage/budget.hpp>
+#include <stowage/graph/tensor_graph.hpp>
+
+namespace memgraph_program {
+
+/// The names of docs/formats.md.
+[[nodiscard]] std::vector<std::string> order_names();
+
+/// The order of that name, one of order_names().
+[[nodiscard]] std::vector<stowage::operator_index> order_of(const stowage::tensor_graph& graph,
+                                                            const std::string& name,
+                                                            const stowage::search_limits& limits);
+
+}  // namespace memgraph_program
