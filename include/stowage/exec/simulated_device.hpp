@@ -86,6 +86,8 @@ public:
                 throw device_error(std::string("it cannot be made: ") + e.what(), description.name);
             }
             lanes_.emplace_back().ring.resize(request.window);
+            for (unit& u : lanes_.back().ring)
+                u.waits.reserve(request.lanes.size());
         }
     }
     void release() noexcept {
@@ -120,17 +122,22 @@ public:
         }
         std::int64_t start = now_;
         if (l.submitted > l.taken) start = std::max(start, unit_of(l, l.submitted - 1).finish);
+        unit& u = unit_of(l, l.submitted);
+        u.waits.clear();
         for (const lane_wait& w : work.waits) {
             lane& other = lanes_[w.lane];
-            if (w.position > other.taken) start = std::max(start, unit_of(other, w.position - 1).finish);
+            if (w.position <= other.taken) continue;
+            start = std::max(start, unit_of(other, w.position - 1).finish);
+            u.waits.push_back(w);
         }
-        unit& u = unit_of(l, l.submitted++);
+        u.behind = l.submitted > l.taken || !u.waits.empty();
+        ++l.submitted;
         u.work = work;
         u.work.waits = {};
         u.effect = fate.effect;
         u.skipped = false;
         u.start = start;
-        if (options_.on_start && start == now_) options_.on_start(work);
+        if (options_.on_start && !u.behind) options_.on_start(work);
         u.finish = fate.effect == injected_effect::hang || start == never
                        ? never
                        : start + time_of(work) + fate.delay.count();
@@ -142,7 +149,7 @@ public:
             std::int64_t last = now_;
             for (std::uint32_t i = l.taken; i < l.submitted; ++i) {
                 unit& u = unit_of(l, i);
-                if (u.start > now_) {
+                if (u.behind && u.start >= now_) {
                     u.skipped = true;
                     u.finish = last;
                 }
@@ -156,6 +163,10 @@ public:
         if (l.taken == l.submitted) return false;
         unit& u = unit_of(l, l.taken);
         if (u.finish > now_) return false;
+        for (const lane_wait& w : u.waits) {
+            if (!u.skipped && lanes_[w.lane].taken < w.position)
+                return false;  // it ends in the same instant, but first
+        }
         ++l.taken;
         end = {u.skipped ? outcome::skipped : perform(l, u), u.start, u.finish};
         return true;
@@ -195,6 +206,8 @@ private:
         std::int64_t finish = 0;
         injected_effect effect = injected_effect::none;
         bool skipped = false;
+        bool behind = false;  // when submitted it had to wait for other work
+        std::vector<lane_wait> waits;
     };
     struct lane {
         std::vector<unit> ring;
