@@ -17,6 +17,7 @@ struct progress {
     std::string_view phase;        ///< "order" or "layout"
     std::int64_t best_bytes = 0;   ///< peak or arena of the best answer so far; 0 while there is none
     std::int64_t bound_bytes = 0;  ///< proven least so far
+    double done = 0;               ///< share of the phase that is done, 0 to 1, where it is known; else 0
 };
 
 /// Options of one planning run.
