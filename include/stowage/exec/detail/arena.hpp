@@ -1,5 +1,8 @@
 #pragma once
-// Arenas in the process's own memory: made, or the caller's.
+// Arenas in the process's own memory: made, or the caller's. Large ones are mapped, so that the system says
+// no at once where it has not the memory, and pages are taken when they are touched.
+
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -21,16 +24,18 @@ class arena {
 public:
     arena() = default;
     arena(arena&& other) noexcept
-        : data_(std::exchange(other.data_, nullptr)), align_(other.align_),
-          owned_(std::exchange(other.owned_, false)) {}
+        : data_(std::exchange(other.data_, nullptr)), align_(other.align_), bytes_(other.bytes_),
+          source_(std::exchange(other.source_, source::caller)) {}
     arena& operator=(arena&& other) noexcept {
         std::swap(data_, other.data_);
         std::swap(align_, other.align_);
-        std::swap(owned_, other.owned_);
+        std::swap(bytes_, other.bytes_);
+        std::swap(source_, other.source_);
         return *this;
     }
     ~arena() {
-        if (owned_) ::operator delete(data_, std::align_val_t(align_));
+        if (source_ == source::heap) ::operator delete(data_, std::align_val_t(align_));
+        if (source_ == source::mapping) ::munmap(data_, bytes_);
     }
     /// A block of `bytes` bytes for addresses that are multiples of `alignment`: `given` where it is not
     /// empty. Throws device_error naming `place`.
@@ -47,22 +52,34 @@ public:
             result.data_ = given.data();
             return result;
         }
-        try {
-            const auto size = static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1));
-            result.data_ = static_cast<std::byte*>(::operator new(size, std::align_val_t(result.align_)));
-            result.owned_ = true;
-        } catch (const std::bad_alloc&) {
+        result.bytes_ = static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1));
+        void* block = nullptr;
+        if (bytes >= mapped_from) {
+            block =
+                ::mmap(nullptr, result.bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            if (block == MAP_FAILED) block = nullptr;
+            result.source_ = source::mapping;
+        } else {
+            block = ::operator new(result.bytes_, std::align_val_t(result.align_), std::nothrow);
+            result.source_ = source::heap;
+        }
+        if (block == nullptr) {
+            result.source_ = source::caller;
             throw device_error("there is no memory for its arena", place, bytes);
         }
+        result.data_ = static_cast<std::byte*>(block);
         return result;
     }
     [[nodiscard]] std::byte* data() const noexcept { return data_; }
 
 private:
-    static constexpr std::size_t max_alignment = 1U << 16;
+    enum class source : std::uint8_t { caller, heap, mapping };
+    static constexpr std::size_t max_alignment = 4096;
+    static constexpr std::int64_t mapped_from = std::int64_t{1} << 26U;
     std::byte* data_ = nullptr;
     std::size_t align_ = 64;
-    bool owned_ = false;
+    std::size_t bytes_ = 0;
+    source source_ = source::caller;
 };
 
 /// The arenas of all devices and the host.
