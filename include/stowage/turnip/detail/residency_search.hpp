@@ -43,13 +43,18 @@ public:
 
     /// Changes `state` for the better until the account is exhausted or its cost is `target`. A unit of work
     /// is about a microsecond.
-    void operator()(residency_state& state, std::int64_t target, budget& account) {
+    /// A byte of buffers that are split (residency_state::split_bytes) counts as `split_cost` bytes moved.
+    void operator()(residency_state& state, std::int64_t target, double split_cost, budget& account) {
+        const auto objective = [&] {
+            return static_cast<double>(state.cost()) + split_cost * static_cast<double>(state.split_bytes());
+        };
         list_overfull(state);
         if (overfull_.empty()) return;
-        while (state.cost() > target && account.spend(1 + work_ / 8)) {
+        const auto goal = static_cast<double>(target);
+        while (objective() > goal && account.spend(1 + work_ / 8)) {
             work_ = 0;
             const place at = overfull_[random_.below(overfull_.size())];
-            const std::int64_t before = state.cost();
+            const double before = objective();
             changes_.clear();
             look(state, at);
             if (absent_.empty()) continue;
@@ -59,7 +64,7 @@ public:
                 ruin(state);
             }
             recreate(state);
-            if (state.cost() > before) undo(state);
+            if (objective() > before) undo(state);
         }
     }
 
