@@ -85,7 +85,12 @@ enum class plan_parts : std::uint8_t {
     json["graph"] = labels.graph;
     json["fingerprint"] = fingerprint_text(plan.fingerprint);
     json["status"] = std::string(to_string(plan.status));
-    if (parts == plan_parts::all) json["order"] = plan.order;
+    if (parts == plan_parts::all) {
+        if (plan.timesteps.empty())
+            json["order"] = plan.order;
+        else
+            json["timesteps"] = plan.timesteps;
+    }
     json["alignment"] = plan.alignment;
     if (parts == plan_parts::all) {
         json["offsets"] = offsets(plan.offsets);
@@ -148,7 +153,8 @@ struct plan_file {
             "has " + std::to_string(length) + " entries, the program asks for " + std::to_string(expected),
             source, 0, 0, key);
     };
-    check_length("order", plan.order.size(), graph.operator_count());
+    const char* const order_key = plan.timesteps.empty() ? "order" : "timesteps";
+    check_length(order_key, plan.order.size(), graph.operator_count());
     check_length("offsets", plan.offsets.size(), graph.buffer_count());
     if (reader.seen("workspace_offsets") || graph.has_workspace()) {
         check_length("workspace_offsets", plan.workspace_offsets.size(), graph.operator_count());
@@ -156,7 +162,7 @@ struct plan_file {
     try {
         static_cast<void>(steps_of(graph, plan.order));
     } catch (const program_error& error) {
-        throw parse_error(error.what(), source, 0, 0, "order");
+        throw parse_error(error.what(), source, 0, 0, order_key);
     }
     return {std::move(plan), std::move(reader.graph())};
 }

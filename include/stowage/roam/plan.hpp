@@ -36,6 +36,9 @@ struct plan_seconds {
 /// An order and a layout of one program.
 struct plan {
     std::vector<operator_index> order;  ///< operators in running order
+    /// With several streams, which operators run at once, step by step: `order` in pieces, all that a piece's
+    /// operators touch being alive together. Empty: one operator a step.
+    std::vector<std::vector<operator_index>> timesteps;
     std::vector<std::int64_t> offsets;  ///< one a buffer; -1 for one that the plan does not place
     std::vector<std::int64_t>
         workspace_offsets;              ///< one an operator, -1 without workspace; empty where none has any

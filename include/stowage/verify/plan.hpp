@@ -12,10 +12,12 @@
 #include <vector>
 
 #include <stowage/graph/tensor_graph.hpp>
+#include <stowage/order/timesteps.hpp>
 #include <stowage/roam/plan.hpp>
 #include <stowage/verify/detail/sweep.hpp>
 #include <stowage/verify/layout.hpp>
 #include <stowage/verify/order.hpp>
+#include <stowage/verify/timesteps.hpp>
 #include <stowage/verify/verdict.hpp>
 
 namespace stowage::verify {
@@ -74,11 +76,31 @@ template <class = void>
     return std::nullopt;
 }
 
+/// The step of each place in the order: with several streams an operator's step is that of its group.
+template <class = void>
+[[nodiscard]] std::vector<std::int64_t> step_of_place(const plan& plan) {
+    std::vector<std::int64_t> step;
+    step.reserve(plan.order.size());
+    if (plan.timesteps.empty()) {
+        for (std::size_t t = 0; t < plan.order.size(); ++t)
+            step.push_back(static_cast<std::int64_t>(t));
+    }
+    for (std::size_t t = 0; t < plan.timesteps.size(); ++t)
+        step.insert(step.end(), plan.timesteps[t].size(), static_cast<std::int64_t>(t));
+    return step;
+}
+
 /// Every buffer and workspace at its place; appends their rectangles.
 template <class = void>
 [[nodiscard]] std::optional<verdict> places(const tensor_graph& graph, const plan& plan,
                                             std::vector<rectangle>& list) {
-    const std::vector<steps_alive> alive = alive_steps(graph, plan.order);
+    const std::vector<std::int64_t> step = step_of_place(plan);
+    std::vector<steps_alive> alive = alive_steps(graph, plan.order);
+    for (steps_alive& life : alive) {
+        if (life.last < life.first) continue;
+        life.first = step[static_cast<std::size_t>(life.first)];
+        life.last = step[static_cast<std::size_t>(life.last)];
+    }
     for (buffer_index b = 0; b < graph.buffer_count(); ++b) {
         const std::int64_t offset = plan.offsets[b];
         if (alive[b].last < alive[b].first) {
@@ -103,7 +125,7 @@ template <class = void>
             if (offset == -1) continue;
             return refuse_owners(graph, owner_text(graph, owner) + " has an offset, but no bytes", {owner});
         }
-        const auto now = static_cast<std::int64_t>(t);
+        const std::int64_t now = step[t];
         const rectangle where{now, now + 1, offset, graph.workspace(op)};
         if (auto bad = place(graph, owner, where, plan.alignment, 1, list)) return bad;
     }
@@ -141,15 +163,22 @@ template <class = void>
 
 }  // namespace detail
 
-/// Checks everything that a plan says: fingerprint, order, offsets of buffers and workspaces, alignments,
-/// pins, that no two that are alive together share a byte, peak, arena, persistent bytes, that no bound is
-/// above its figure, and that `optimal` is said only where the arena meets its bound. Whether the bounds hold
-/// is the business of a proof. O(accesses + dependencies + n log n).
+/// Checks everything that a plan says: fingerprint, order, timesteps if it has some, offsets of buffers and
+/// workspaces, alignments, pins, that no two that are alive together share a byte, peak, arena, persistent
+/// bytes, that no bound is above its figure, and that `optimal` is said only where the arena meets its bound.
+/// Whether the bounds hold is the business of a proof. O(accesses + dependencies + n log n).
 template <class = void>
 [[nodiscard]] verdict check_plan(const tensor_graph& graph, const plan& plan) {
     if (auto bad = detail::plan_frame(graph, plan)) return *bad;
     verdict found = check_order(graph, std::span<const operator_index>(plan.order));
     if (!found) return found;
+    if (!plan.timesteps.empty()) {
+        const order::timesteps timesteps{plan.timesteps};
+        if (order::flattened(timesteps) != plan.order)
+            return detail::refuse("the order is not that of the timesteps, one after the other");
+        found = check_timesteps(graph, timesteps);
+        if (!found) return found;
+    }
     std::vector<detail::rectangle> list;
     list.reserve(graph.buffer_count());
     if (auto bad = detail::places(graph, plan, list)) return *bad;
@@ -161,13 +190,15 @@ template <class = void>
         const detail::rectangle& a = list[bad->first];
         const detail::rectangle& b = list[bad->second];
         const auto step = static_cast<std::size_t>(bad->time);
+        const operator_index running =
+            plan.timesteps.empty() ? plan.order[step] : plan.timesteps[step].front();
         return detail::refuse_owners(graph,
                                      detail::owner_text(graph, a.owner) + " and " +
                                          detail::owner_text(graph, b.owner) + " share " +
                                          detail::bytes_text(std::max(a.offset, b.offset),
                                                             std::min(a.offset + a.size, b.offset + b.size)) +
                                          " while both are alive at step " + std::to_string(step) + ", " +
-                                         graph.describe_operator(plan.order[step]).text("operator"),
+                                         graph.describe_operator(running).text("operator"),
                                      {a.owner, b.owner});
     }
     if (plan.peak.bytes != found.peak) {

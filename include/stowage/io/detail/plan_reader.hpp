@@ -23,8 +23,10 @@ public:
         parse();
         for (const std::string_view key :
              {"format", "fingerprint", "status", "order", "offsets", "peak_bytes", "arena_bytes"}) {
+            if (key == "order" && seen("timesteps")) continue;
             if (!seen(key)) fail("the key is missing", std::string(key));
         }
+        if (seen("order") && seen("timesteps")) fail("stands beside `order`, which it replaces", "timesteps");
     }
     [[nodiscard]] stowage::plan& plan() noexcept { return plan_; }
     [[nodiscard]] std::string& graph() noexcept { return graph_; }
@@ -56,6 +58,8 @@ public:
             if (is_scalar_key() || (array && key_ == "seconds")) {
                 fail(array ? "is an array" : "is an object", key_);
             }
+        } else if (array && depth() == 3 && in_list_ && key_ == "timesteps") {
+            plan_.timesteps.emplace_back();
         } else if (in_list_ || (depth() == 3 && key_ == "seconds")) {
             fail(array ? "is an array" : "is an object", error_key());
         }
@@ -77,11 +81,12 @@ public:
     }
 
 private:
-    static constexpr std::array<std::string_view, 14> keys = {"format",
+    static constexpr std::array<std::string_view, 15> keys = {"format",
                                                               "graph",
                                                               "fingerprint",
                                                               "status",
                                                               "order",
+                                                              "timesteps",
                                                               "alignment",
                                                               "offsets",
                                                               "workspace_offsets",
@@ -94,7 +99,7 @@ private:
     static constexpr std::int64_t max_int64 = std::numeric_limits<std::int64_t>::max();
 
     [[nodiscard]] bool is_list() const {
-        return key_ == "order" || key_ == "offsets" || key_ == "workspace_offsets";
+        return key_ == "order" || key_ == "timesteps" || key_ == "offsets" || key_ == "workspace_offsets";
     }
     [[nodiscard]] bool is_scalar_key() const {
         if (is_list() || key_ == "seconds") return false;
@@ -104,9 +109,10 @@ private:
         return false;
     }
     [[nodiscard]] std::size_t list_size() const {
-        return key_ == "order"     ? plan_.order.size()
-               : key_ == "offsets" ? plan_.offsets.size()
-                                   : plan_.workspace_offsets.size();
+        return key_ == "order"       ? plan_.order.size()
+               : key_ == "timesteps" ? plan_.timesteps.size()
+               : key_ == "offsets"   ? plan_.offsets.size()
+                                     : plan_.workspace_offsets.size();
     }
 
     [[nodiscard]] std::int64_t integer(const json_scalar& value, std::int64_t least) const {
@@ -142,12 +148,15 @@ private:
     }
 
     void list_value(const json_scalar& value) {
-        if (key_ == "order") {
+        if (key_ == "timesteps" && depth() != 3)
+            fail("is to be a list of operators, it is " + value.describe(), error_key());
+        if (key_ == "order" || key_ == "timesteps") {
             const std::int64_t op = integer(value, 0);
             if (op >= static_cast<std::int64_t>(no_operator)) {
                 fail("operator " + std::to_string(op) + " cannot exist", error_key());
             }
             plan_.order.push_back(static_cast<operator_index>(op));
+            if (key_ == "timesteps") plan_.timesteps.back().push_back(plan_.order.back());
             return;
         }
         auto& list = key_ == "offsets" ? plan_.offsets : plan_.workspace_offsets;
