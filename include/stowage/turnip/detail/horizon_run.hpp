@@ -99,18 +99,23 @@ private:
         }
         return false;
     }
-    void offload(item i) {
-        out_.lines.push_back({.kind = vertex_kind::offload,
-                              .buffer = buffer_of(i),
-                              .device = device_of(i),
-                              .address = address_[i]});
-        on_host_[buffer_of(i)] = 1;
+    /// Contents get a copy on the host. Those that the program never writes and that start on a device have
+    /// one from the start, if it is asked for.
+    void save(item i) {
+        const buffer_index b = buffer_of(i);
+        on_host_[b] = 1;
+        if (home_[b] >= 0 && is_persistent(program_.kind(b)) && !task_.is_written(b)) {
+            out_.start.push_back({b, host, no_address});
+            return;
+        }
+        out_.lines.push_back(
+            {.kind = vertex_kind::offload, .buffer = b, .device = device_of(i), .address = address_[i]});
     }
     /// Takes an item's bytes away; contents that are still wanted and nowhere else go to the host. A
     /// reservation is cancelled.
     void evict(item i) {
         if (is_buffer(i) && valid_[i] != 0 && uses_.is_wanted(buffer_of(i), now_) && !is_elsewhere(i))
-            offload(i);
+            save(i);
         release(i);
     }
     /// simMalloc: a place without evicting.
@@ -305,7 +310,7 @@ private:
                 if (right)
                     stays = true;
                 else if (where != anywhere && on_host_[b] == 0)
-                    offload(i);
+                    save(i);
             }
             if (where == anywhere) continue;
             if (where == host) {

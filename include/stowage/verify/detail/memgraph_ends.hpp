@@ -247,15 +247,23 @@ template <class = void>
                           ", the taskgraph places it on device " + std::to_string(tasks.placement[v.op]),
                       {op});
     }
+    std::vector<std::uint8_t> seen(program.buffer_count(), 0);  // 1: where the taskgraph says, 2: elsewhere
     for (const bool at_end : {false, true}) {
-        for (const turnip::residence& where : at_end ? graph.final : graph.start) {
-            const turnip::memory_index wanted = (at_end ? tasks.finish : tasks.start)[where.buffer];
-            if (wanted == turnip::anywhere || wanted == where.memory || program.bytes(where.buffer) == 0) {
-                continue;
-            }
+        const std::vector<turnip::memory_index>& wanted = at_end ? tasks.finish : tasks.start;
+        const std::vector<turnip::residence>& places = at_end ? graph.final : graph.start;
+        std::fill(seen.begin(), seen.end(), std::uint8_t{0});
+        for (const turnip::residence& where : places) {
+            // A buffer that is to start on a device may have a copy on the host as well.
+            const turnip::memory_index asked = wanted[where.buffer];
+            const bool right = asked == turnip::anywhere || asked == where.memory;
+            const bool copy = !at_end && asked != turnip::host && where.memory == turnip::host;
+            seen[where.buffer] |= right ? 1U : copy ? 0U : 2U;
+        }
+        for (const turnip::residence& where : places) {
+            if (seen[where.buffer] == 1 || program.bytes(where.buffer) == 0) continue;
             const subject buffer = program.describe_buffer(where.buffer);
             return refuse(buffer.text("buffer") + (at_end ? " ends on " : " starts on ") +
-                              memory(where.memory) + ", the taskgraph says " + memory(wanted),
+                              memory(where.memory) + ", the taskgraph says " + memory(wanted[where.buffer]),
                           {}, {buffer});
         }
     }
