@@ -262,10 +262,10 @@ TEST_CASE("a kernel that runs its own executor gets an error, and the run ends")
 
 TEST_CASE("a lane that cannot be made is an error by its name, and a later try works") {
     const exec_case c(read_case("start-up-fails"));
+    const auto name = c.doc["expect"]["names"][0].get<std::string>();
     bool broken = true;
     const auto before_lane = [&](const exec::lane_description& lane) {
-        if (broken && lane.name == c.doc["expect"]["names"][0])
-            throw std::runtime_error("no stream can be had");
+        if (broken && lane.name == name) throw std::runtime_error("no stream can be had");
     };
     exec::simulated_device simulated({.memory = false, .before_lane = before_lane});
     exec::host_device threads({.before_lane = before_lane});
@@ -275,7 +275,7 @@ TEST_CASE("a lane that cannot be made is an error by its name, and a later try w
             exec::executor executor{c.program, c.graph, case_kernels{&c}, device};
             FAIL("it was made");
         } catch (const exec::device_error& error) {
-            CHECK(error.place() == c.doc["expect"]["names"][0]);
+            CHECK(error.place() == name);
         }
         broken = false;
         exec::executor executor{c.program, c.graph, case_kernels{&c}, device};
