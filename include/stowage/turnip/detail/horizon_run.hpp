@@ -7,37 +7,39 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include <stowage/graph/tensor_graph.hpp>
 #include <stowage/turnip/detail/horizon_arena.hpp>
+#include <stowage/turnip/detail/horizon_items.hpp>
 #include <stowage/turnip/detail/horizon_uses.hpp>
 #include <stowage/turnip/detail/script.hpp>
 #include <stowage/turnip/taskgraph.hpp>
 
 namespace stowage::turnip::detail {
 
-/// What the paper leaves to the implementation.
+/// What the paper leaves to the implementation, and a guide that it does not know.
 struct horizon_rules {
     bool keep_host_copies = false;
     std::size_t lookahead = std::numeric_limits<std::size_t>::max();
     std::int64_t alignment = 1;
+    /// By use, as horizon_uses counts them: 1 if the buffer leaves that use's device right after it. With a
+    /// guide, allocation brings operands back as well, as early as there is room. Empty: no guide.
+    std::span<const char> leaves = {};
 };
 
 /// Runs once. An item is a buffer on one device, or the workspace of one operator. Each operator's operands
 /// fit its device when laid side by side. O(operators * pieces of the arenas).
 template <class = void>
-class basic_horizon_run {
+class basic_horizon_run : private horizon_items {
 public:
     basic_horizon_run(const taskgraph& task, std::span<const operator_index> order,
                       std::span<const std::int64_t> capacities, const horizon_rules& rules, script& out)
-        : task_(task), program_(task.program), order_(order), rules_(rules), out_(out), uses_(task, order),
-          buffers_(program_.buffer_count()), devices_(task.devices),
-          address_(buffers_ * devices_ + program_.operator_count(), -1), valid_(buffers_ * devices_, 0),
-          on_host_(buffers_, 0), home_(buffers_, -1), capacities_(capacities.begin(), capacities.end()) {
+        : horizon_items(task, rules.alignment), order_(order), rules_(rules), out_(out), uses_(task, order),
+          address_(item_count(), -1), valid_(buffers_ * devices_, 0), on_host_(buffers_, 0),
+          home_(buffers_, -1), capacities_(capacities.begin(), capacities.end()) {
         for (const std::int64_t capacity : capacities)
             arenas_.emplace_back(capacity);
     }
@@ -47,12 +49,14 @@ public:
         if (!begin()) return false;
         std::size_t allocated = 0;
         for (now_ = 0; now_ < order_.size();) {
-            if (allocated < order_.size() && allocated - now_ < rules_.lookahead && reserve(allocated)) {
+            if (allocated < order_.size() && allocated - now_ < rules_.lookahead &&
+                (rules_.leaves.empty() ? reserve(allocated) : prepare(allocated))) {
                 ++allocated;
                 continue;
             }
             if (!execute(order_[now_])) return false;
             ++now_;
+            if (!rules_.leaves.empty()) leave(order_[now_ - 1]);
             allocated = std::max(allocated, now_);
         }
         return end();
@@ -60,26 +64,14 @@ public:
 
 private:
     using item = std::uint32_t;
+    using horizon_items::alignment_of;
+    using horizon_items::buffer_of;
+    using horizon_items::bytes_of;
+    using horizon_items::device_of;
+    using horizon_items::is_buffer;
+    using horizon_items::item_of;
+    using horizon_items::workspace_of;
 
-    [[nodiscard]] item item_of(buffer_index b, memory_index d) const {
-        return static_cast<item>(b * devices_ + d);
-    }
-    [[nodiscard]] item workspace_of(operator_index op) const {
-        return static_cast<item>(buffers_ * devices_ + op);
-    }
-    [[nodiscard]] bool is_buffer(item i) const { return i < buffers_ * devices_; }
-    [[nodiscard]] buffer_index buffer_of(item i) const { return static_cast<buffer_index>(i / devices_); }
-    [[nodiscard]] memory_index device_of(item i) const {
-        if (is_buffer(i)) return static_cast<memory_index>(i % devices_);
-        return task_.placement[i - buffers_ * devices_];
-    }
-    [[nodiscard]] std::int64_t bytes_of(item i) const {
-        return is_buffer(i) ? program_.bytes(buffer_of(i))
-                            : program_.workspace(static_cast<operator_index>(i - buffers_ * devices_));
-    }
-    [[nodiscard]] std::int64_t alignment_of(item i) const {
-        return is_buffer(i) ? std::lcm(rules_.alignment, program_.alignment(buffer_of(i))) : rules_.alignment;
-    }
     [[nodiscard]] std::int64_t position() const { return static_cast<std::int64_t>(now_); }
 
     void put(item i, std::int64_t at) {
@@ -144,23 +136,44 @@ private:
         return uses_.step_of(static_cast<operator_index>(i - buffers_ * devices_));
     }
 
-    /// Reserves bytes for the results and the workspace of step `step`, all or none, without evicting.
+    /// Reserves bytes for the results and the workspace of step `step`, without evicting; what found a place
+    /// keeps it if the rest does not.
     [[nodiscard]] bool reserve(std::size_t step) {
         const operator_index op = order_[step];
-        reserved_.clear();
-        bool fits = true;
-        const auto want = [&](item i) {
-            if (!fits || bytes_of(i) == 0 || address_[i] >= 0) return;
-            fits = place_freely(i);
-            if (fits) reserved_.push_back(i);
-        };
         for (const buffer_index b : program_.writes(op)) {
-            if (!uses_.reads(op, b)) want(item_of(b, task_.placement[op]));
+            if (!uses_.reads(op, b) && !place_if_absent(item_of(b, task_.placement[op]))) return false;
         }
-        if (program_.workspace(op) > 0) want(workspace_of(op));
-        for (std::size_t k = 0; !fits && k < reserved_.size(); ++k)
-            release(reserved_[k]);
-        return fits;
+        return program_.workspace(op) == 0 || place_if_absent(workspace_of(op));
+    }
+    [[nodiscard]] bool place_if_absent(item i) {
+        return bytes_of(i) == 0 || address_[i] >= 0 || place_freely(i);
+    }
+    /// The same with a guide: operands come back too, once their use before this step is behind.
+    [[nodiscard]] bool prepare(std::size_t step) {
+        const operator_index op = order_[step];
+        const memory_index device = task_.placement[op];
+        for (const buffer_index b : program_.accesses(op)) {
+            if (program_.bytes(b) == 0) continue;
+            const std::size_t use = uses_.index(step, b);
+            const item i = item_of(b, device);
+            if (!uses_.is_first(use, b) && uses_.step(use - 1) >= now_) {
+                const bool stays = task_.placement[order_[uses_.step(use - 1)]] == device &&
+                                   rules_.leaves[use - 1] == 0 && uses_.reads(op, b);
+                if (!stays) return false;
+                continue;
+            }
+            if (!place_if_absent(i)) return false;
+            if (valid_[i] == 0 && uses_.reads(op, b)) bring(i);
+        }
+        return program_.workspace(op) == 0 || place_if_absent(workspace_of(op));
+    }
+    /// What the guide sends away after the step that was just executed.
+    void leave(operator_index op) {
+        for (const buffer_index b : program_.accesses(op)) {
+            const item i = item_of(b, task_.placement[op]);
+            if (program_.bytes(b) == 0 || address_[i] < 0 || valid_[i] == 0) continue;
+            if (rules_.leaves[uses_.index(now_ - 1, b)] != 0) evict(i);
+        }
     }
 
     [[nodiscard]] bool execute(operator_index op) {
@@ -351,14 +364,10 @@ private:
         return true;
     }
 
-    const taskgraph& task_;
-    const tensor_graph& program_;
     std::span<const operator_index> order_;
     horizon_rules rules_;
     script& out_;
     horizon_uses uses_;
-    std::size_t buffers_;
-    std::size_t devices_;
     std::vector<std::int64_t> address_;  // by item; -1: none
     std::vector<char> valid_;            // by item: it holds the newest contents; 0: a reservation, if placed
     std::vector<char> on_host_;          // by buffer: the newest contents are there
@@ -367,7 +376,6 @@ private:
     std::vector<horizon_arena> arenas_;
     std::vector<item> operands_;  // of the step in work: they are never evicted
     std::vector<item> victims_;
-    std::vector<item> reserved_;
     std::vector<item> homes_;  // what must be back at its address at the end
     std::size_t now_ = 0;      // the step in work
 };

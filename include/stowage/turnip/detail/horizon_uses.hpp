@@ -63,11 +63,26 @@ public:
     /// True if `op` reads `b`. O(log accesses).
     [[nodiscard]] bool reads(operator_index op, buffer_index b) const {
         const auto step = static_cast<std::size_t>(step_of_[op]);
+        const std::size_t found = index(step, b);
+        return found < begin_[b + 1] && uses_[found].step == step && uses_[found].reads;
+    }
+    /// Number of the use of `b` at `step`, or of the first after it: uses count buffer by buffer, in the
+    /// order of steps. O(log accesses).
+    [[nodiscard]] std::size_t index(std::size_t step, buffer_index b) const {
         const auto first = uses_.begin() + static_cast<std::ptrdiff_t>(begin_[b]);
         const auto last = uses_.begin() + static_cast<std::ptrdiff_t>(begin_[b + 1]);
         const auto found =
             std::lower_bound(first, last, step, [](const use& u, std::size_t s) { return u.step < s; });
-        return found != last && found->step == step && found->reads;
+        return static_cast<std::size_t>(found - uses_.begin());
+    }
+    /// Number of all uses.
+    [[nodiscard]] std::size_t size() const noexcept { return uses_.size(); }
+    /// The step of use `k`.
+    [[nodiscard]] std::size_t step(std::size_t k) const noexcept { return uses_[k].step; }
+    /// True if use `k` is the first of `b`, or the last.
+    [[nodiscard]] bool is_first(std::size_t k, buffer_index b) const noexcept { return k == begin_[b]; }
+    [[nodiscard]] bool is_last(std::size_t k, buffer_index b) const noexcept {
+        return k + 1 == begin_[b + 1];
     }
     [[nodiscard]] std::int64_t step_of(operator_index op) const { return step_of_[op]; }
 

@@ -2,12 +2,15 @@
 // From a decision about gaps to rectangles in steps x bytes, and from those to a layout problem for the
 // library's layout engine.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <span>
 #include <vector>
 
+#include <stowage/detail/checked.hpp>
 #include <stowage/graph/tensor_graph.hpp>
 #include <stowage/layout/problem.hpp>
 #include <stowage/turnip/detail/residency_model.hpp>
@@ -92,6 +95,38 @@ template <class = void>
         }
     }
     return plan;
+}
+
+/// Forgets all addresses, and stacks what is tied to one place at start and end from address 0 on, the
+/// largest alignment first: at both ends the rest of the arena is then free in one piece.
+template <class = void>
+void stack_tied(const residency_model& model, const tensor_graph& program, stay_plan& plan) {
+    std::vector<std::uint32_t> tied;
+    for (std::uint32_t r = 0; r < plan.rectangles.size(); ++r) {
+        rectangle& stay = plan.rectangles[r];
+        stay.address = -1;
+        if (model.instances[stay.instance].tied && stay.lower == 0 && stay.from == arrival::present)
+            tied.push_back(r);
+    }
+    std::fill(plan.workspace.begin(), plan.workspace.end(), -1);
+    const auto buffer_of = [&](std::uint32_t r) {
+        return model.instances[plan.rectangles[r].instance].buffer;
+    };
+    const auto alignment_of = [&](std::uint32_t r) {
+        return std::lcm(program.alignment(buffer_of(r)), model.alignment);
+    };
+    std::sort(tied.begin(), tied.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return alignment_of(a) != alignment_of(b) ? alignment_of(a) > alignment_of(b) : a < b;
+    });
+    std::vector<std::int64_t> top(model.devices, 0);
+    for (const std::uint32_t r : tied) {
+        std::int64_t& at = top[model.instances[plan.rectangles[r].instance].device];
+        at = stowage::detail::align_up(at, alignment_of(r));
+        plan.rectangles[r].address = at;
+        if (plan.rectangles[r].partner != rectangle::none)
+            plan.rectangles[plan.rectangles[r].partner].address = at;
+        at += program.bytes(buffer_of(r));
+    }
 }
 
 /// The layout problem of one device: a buffer for each rectangle, one for each pair of partners, one for each

@@ -115,8 +115,15 @@ public:
             stowed_plan made;
             made.planned = decision.cost();
             made.laid_out = fits;
+            stay_plan loose = plan;
             stower sweep(task_, model_, decision, std::move(plan), capacities_, save_late);
-            if (sweep(made.lines) && (!found || better(made.lines, best.lines))) {
+            bool stowed = sweep(made.lines);
+            if (!stowed && !found) {
+                stack_tied(model_, task_.program, loose);
+                stower again(task_, model_, decision, std::move(loose), capacities_, save_late);
+                stowed = again(made.lines);
+            }
+            if (stowed && (!found || better(made.lines, best.lines))) {
                 best = std::move(made);
                 found = true;
             }

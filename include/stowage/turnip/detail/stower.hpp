@@ -33,7 +33,7 @@ public:
         : task_(task), program_(task.program), model_(model), decision_(decision), plan_(std::move(plan)),
           save_late_(save_late), here_(model.instances.size(), none), home_(model.instances.size(), -1),
           on_host_(program_.buffer_count(), no_version), starts_on_host_(program_.buffer_count(), 0),
-          starts_on_device_(program_.buffer_count(), 0) {
+          starts_on_device_(program_.buffer_count(), 0), saved_(program_.buffer_count(), 0) {
         for (const std::int64_t capacity : capacities)
             shelves_.emplace_back(capacity);
         progress_.reserve(plan_.rectangles.size());
@@ -222,7 +222,8 @@ private:
         } else if (stay.from == arrival::reloaded) {
             const std::uint32_t version = on_host_[b];
             if (version == no_version || version != version_in(r)) failed_ = true;
-            if (version != no_version && model_.versions[version].initial) starts_on_host_[b] = 1;
+            if (version != no_version && model_.versions[version].initial && saved_[b] == 0)
+                starts_on_host_[b] = 1;
             script_.lines.push_back(
                 {.kind = vertex_kind::reload, .buffer = b, .device = device, .address = address_[r]});
             script_.bytes_moved += program_.bytes(b);
@@ -265,6 +266,7 @@ private:
                                  .address = address_[r]});
         script_.bytes_moved += program_.bytes(b);
         on_host_[b] = version;
+        saved_[b] = 1;
     }
     void leave(std::uint32_t r) {
         if (address_[r] < 0 || now_ == model_.last_step()) return;
@@ -391,6 +393,7 @@ private:
     std::vector<std::uint32_t> on_host_;                   // by buffer: the version that the host has
     std::vector<char> starts_on_host_;                     // by buffer
     std::vector<char> starts_on_device_;                   // by buffer
+    std::vector<char> saved_;                              // by buffer: 1 once its copy was made in this run
     std::vector<std::uint32_t> by_step_;                   // accesses, step by step
     std::vector<std::uint32_t> first_of_step_;
 };
