@@ -19,6 +19,7 @@
 
 #include <stowage/io.hpp>
 #include <stowage/roam.hpp>
+#include <stowage/roam/streams.hpp>
 #include <stowage/verify.hpp>
 
 #include "../command_line.hpp"
@@ -42,7 +43,8 @@ struct arguments {
     std::string dot_file;
     std::string proof_file;
     std::string order = "roam-best";
-    std::string layout = "portfolio";
+    std::optional<std::string> layout;
+    std::size_t streams = 1;
     std::optional<std::int64_t> alignment;
     std::optional<double> budget;
     std::optional<std::uint64_t> states;
@@ -51,6 +53,20 @@ struct arguments {
     bool compare = false;
     bool json = false;
 
+    /// Name of the layout policy.
+    [[nodiscard]] std::string layout_name() const { return layout.value_or("portfolio"); }
+    /// roam-paper lays out leaf by leaf, unless another layout is asked for.
+    [[nodiscard]] bool paper_whole() const { return order == "roam-paper" && !layout; }
+    /// What --order and --layout say, in one word or two.
+    [[nodiscard]] std::string planner_name() const {
+        if (order == "roam-best" && layout_name() == "portfolio") return "roam-best";
+        return paper_whole() ? order : order + "+" + layout_name();
+    }
+    /// Time for one integer program over a whole program.
+    [[nodiscard]] std::chrono::nanoseconds program_time() const {
+        if (!budget) return plan_program::program_seconds;
+        return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(*budget));
+    }
     /// Alignment of the plan.
     [[nodiscard]] std::int64_t plan_alignment() const { return alignment.value_or(1); }
     /// Alignment at which planners are compared: PyTorch's, unless the user asked for one.
@@ -84,8 +100,33 @@ struct planned {
                                             const layout::any_policy& policy, const arguments& given) {
     if (made.alignment == given.compare_alignment()) return made.arena.bytes;
     const layout::order_layout items =
-        layout::layout_problem_of(graph, made.order, given.compare_alignment());
+        made.timesteps.empty()
+            ? layout::layout_problem_of(graph, made.order, given.compare_alignment())
+            : layout::layout_problem_of(graph, order::timesteps{made.timesteps}, given.compare_alignment());
     return layout::plan(items.problem, policy, planning_options(given).limits()).arena;
+}
+
+/// The plan that was asked for.
+[[nodiscard]] plan make_plan(const tensor_graph& graph, const layout::any_policy& layout_policy,
+                             const arguments& given, budget::clock::time_point start) {
+    const roam::options options = planning_options(given);
+    plan made;
+    if (given.order == "model-ms") {
+        using solver = plan_program::whole_program_solver;
+        budget account({.time = 2 * given.program_time(), .seed = given.seed}, start);
+        const order::model_ms<solver> steps{
+            .options = {.limits = plan_program::model_limits(given.program_time())}};
+        made = plan_program::plan_of_timesteps(graph, steps(graph, account), layout_policy,
+                                               given.plan_alignment(), options.limits());
+    } else if (given.paper_whole()) {
+        made = roam::paper(plan_program::small_part_solver{})(graph, options, start);
+    } else {
+        made = roam::planner(plan_program::order_policies().at(given.order), layout_policy)(graph, options,
+                                                                                            start);
+    }
+    return made.timesteps.empty()
+               ? roam::in_streams(graph, std::move(made), given.streams, layout_policy, options)
+               : made;
 }
 
 [[nodiscard]] planned plan_one(io::access_list program, const arguments& given) {
@@ -93,10 +134,8 @@ struct planned {
     result.program = std::move(program);
     const auto start = budget::clock::now();
     const tensor_graph& graph = result.program.graph;
-    const auto order_policy = plan_program::order_policies().at(given.order);
-    const auto layout_policy = plan_program::layout_policies().at(given.layout);
-    const roam::planner planner(order_policy, layout_policy);
-    result.made = planner(graph, planning_options(given), start);
+    const auto layout_policy = plan_program::layout_policies().at(given.layout_name());
+    result.made = make_plan(graph, layout_policy, given, start);
     const verify::verdict verdict = verify::check_plan(graph, result.made);
     if (!verdict) throw std::logic_error("the plan was not verified: " + verdict.reason);
 
@@ -107,6 +146,15 @@ struct planned {
     if (given.compare) {
         result.rivals.push_back(plan_program::lescea_llfb_fit(graph, given.compare_alignment(), proven));
         result.rivals.push_back(plan_program::xla_list(graph, given.compare_alignment(), proven));
+        const plan_program::whole_program_solver solver;
+        const auto time =
+            std::min<std::chrono::nanoseconds>(given.program_time(), plan_program::compare_seconds);
+        result.rivals.push_back(
+            plan_program::model_ss(solver, graph, given.compare_alignment(), proven, time));
+        result.rivals.push_back(
+            plan_program::model_ms(solver, graph, given.compare_alignment(), proven, time));
+        if (!given.paper_whole())
+            result.rivals.push_back(plan_program::roam_paper(graph, given.compare_alignment(), proven));
     }
     result.arena_for_comparison = arena_to_compare(graph, result.made, layout_policy, given);
     return result;
@@ -148,16 +196,17 @@ struct planned {
     };
     for (const rival& other : result.rivals)
         add(other.planner, other.arena, other.peak, other.seconds, other.status);
-    const bool standard = given.order == "roam-best" && given.layout == "portfolio";
-    add(standard ? "roam-best" : given.order + "+" + given.layout, result.arena_for_comparison,
-        result.made.peak.bytes, result.made.seconds.total,
+    add(given.planner_name(), result.arena_for_comparison, result.made.peak.bytes, result.made.seconds.total,
         result.arena_for_comparison <= result.made.arena.lower_bound ? status::optimal : status::feasible);
     return list;
 }
 
 [[nodiscard]] io::plan_labels labels_of(const planned& result, const arguments& given) {
     io::plan_labels labels{.graph = result.program.name};
-    labels.planner = {{"order", given.order}, {"layout", given.layout}, {"seed", given.seed}};
+    labels.planner = {{"order", given.order},
+                      {"layout", given.paper_whole() ? "subgraph tree" : given.layout_name()},
+                      {"seed", given.seed}};
+    if (given.streams > 1) labels.planner["streams"] = given.streams;
     if (given.states) labels.planner["states"] = *given.states;
     if (given.budget) labels.planner["budget_seconds"] = *given.budget;
     return labels;
@@ -356,6 +405,7 @@ void add_options(CLI::App& app, arguments& given) {
     std::vector<std::string> orders;
     for (const auto& [name, policy] : plan_program::order_policies())
         orders.push_back(name);
+    orders.emplace_back("model-ms");
     std::vector<std::string> layouts;
     for (const auto& [name, policy] : plan_program::layout_policies())
         layouts.push_back(name);
@@ -371,8 +421,10 @@ void add_options(CLI::App& app, arguments& given) {
     app.add_option("--order", given.order, "order policy")
         ->check(CLI::IsMember(orders))
         ->capture_default_str();
-    app.add_option("--layout", given.layout, "layout policy")
-        ->check(CLI::IsMember(layouts))
+    app.add_option("--layout", given.layout, "layout policy (default portfolio; of roam-paper its own)")
+        ->check(CLI::IsMember(layouts));
+    app.add_option("--streams", given.streams, "operators that may run at once")
+        ->check(examples::whole_number(1))
         ->capture_default_str();
     app.add_flag("--compare", given.compare, "compare with other planners");
     app.add_option("--alignment", given.alignment, "every offset is a multiple of this")
