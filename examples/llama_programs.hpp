@@ -1,7 +1,8 @@
 #pragma once
 // LLaMA as tensor programs, by formula: the first-token pass (prefill), split over devices by tensor
 // parallelism, and a LoRA training step with AdamW, split by layers. Sizes and flops are those of the
-// published shapes in 16-bit values; attention is one fused kernel (its scores are never stored).
+// published shapes in 16-bit values (or 32-bit ones); attention is one fused kernel (its scores are never
+// stored).
 
 #include <cstddef>
 #include <cstdint>
@@ -39,6 +40,7 @@ struct llama_run {
     std::int64_t batch = 1;        ///< sequences
     std::int64_t devices = 1;      ///< must divide heads and ffn in a prefill
     std::int64_t rank = 32;        ///< of LoRA's matrices
+    std::int64_t value_bytes = 2;  ///< of a weight or activation: 2, or 4 where the host computes
 };
 
 /// A program, and the layer of each of its operators, for streaming.
@@ -76,8 +78,8 @@ public:
             on(d);
             const id lm_head = weight("lm_head", shape_.hidden, shape_.vocabulary / parts, d);
             const id gain = weight("norm", 1, shape_.hidden, d);
-            const id logits = add(run_.batch * (shape_.vocabulary / parts) * 2, stowage::buffer_kind::output,
-                                  name("logits", d));
+            const id logits = add(run_.batch * (shape_.vocabulary / parts) * run_.value_bytes,
+                                  stowage::buffer_kind::output, name("logits", d));
             op("logits", d, {at(x, d), gain, lm_head}, {logits},
                2.0 * static_cast<double>(run_.batch * shape_.hidden) *
                    static_cast<double>(shape_.vocabulary / parts));
@@ -147,12 +149,12 @@ private:
     }
     [[nodiscard]] id weight(const std::string& what, std::int64_t rows, std::int64_t columns,
                             std::int64_t part) {
-        return add(rows * columns * 2, stowage::buffer_kind::parameter, name(what, part));
+        return add(rows * columns * run_.value_bytes, stowage::buffer_kind::parameter, name(what, part));
     }
-    /// A 16-bit activation of that width for every token.
+    /// An activation of that width for every token.
     [[nodiscard]] id value(const std::string& what, std::int64_t width, std::int64_t part,
                            stowage::buffer_kind kind = stowage::buffer_kind::intermediate) {
-        return add(tokens_ * width * 2, kind, name(what, part));
+        return add(tokens_ * width * run_.value_bytes, kind, name(what, part));
     }
     [[nodiscard]] double gemm(std::int64_t from, std::int64_t to) const {
         return 2.0 * static_cast<double>(tokens_) * static_cast<double>(from) * static_cast<double>(to);
