@@ -1,17 +1,20 @@
 #pragma once
-// What the command lines of the programs `plan` and `layout` share: numbers as people type them, and output
-// that arrives or is missed.
+// What the programs `plan`, `layout`, `memgraph` and `run_memgraph` share: numbers as people type them,
+// output that arrives or is missed, and what becomes of errors.
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <exception>
 #include <initializer_list>
 #include <iostream>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
 
+#include <stowage/error.hpp>
 #include <stowage/io.hpp>
 
 #include "bytes.hpp"
@@ -54,6 +57,36 @@ inline void check_distinct(std::initializer_list<std::string> files) {
 /// Throws file_error unless all that was printed has arrived.
 inline void flush_output() {
     if (!std::cout.flush()) throw stowage::io::file_error("cannot be written", "standard output");
+}
+
+inline constexpr int exit_no = 1;         ///< the answer is no
+inline constexpr int exit_bad_input = 2;  ///< bad usage or bad input
+
+/// The exit status of a program: that of `work`, or of the error that `parse` or `work` threw, which is told
+/// on standard error. `input` names the file that an error is about which names none itself.
+template <class Parse, class Work>
+[[nodiscard]] int run_program(const CLI::App& app, std::string_view program, const std::string& input,
+                              Parse parse, Work work) {
+    try {
+        parse();
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error) == 0 ? 0 : exit_bad_input;
+    }
+    try {
+        return work();
+    } catch (const stowage::io::file_error& error) {
+        std::cerr << program << ": " << error.what() << "\n";
+        return exit_bad_input;
+    } catch (const stowage::parse_error& error) {
+        std::cerr << program << ": " << error.what() << "\n";
+        return exit_bad_input;
+    } catch (const stowage::error& error) {
+        std::cerr << program << ": " << (input.empty() ? "" : input + ": ") << error.what() << "\n";
+        return exit_bad_input;
+    } catch (const std::exception& error) {
+        std::cerr << program << ": " << error.what() << "\n";
+        return exit_no;
+    }
 }
 
 }  // namespace examples

@@ -32,9 +32,6 @@ namespace {
 using nlohmann::ordered_json;
 using namespace stowage;
 
-constexpr int exit_no = 1;
-constexpr int exit_bad_input = 2;
-
 struct arguments {
     std::string problem;
     std::string answer_file;
@@ -292,7 +289,7 @@ void check(arguments& given) {
     examples::flush_output();
     if (found.status == status::optimal || found.status == status::feasible) return 0;
     std::cerr << "layout: " << given.problem << ": " << reason_text(problem, found, given) << "\n";
-    return exit_no;
+    return examples::exit_no;
 }
 
 }  // namespace
@@ -301,25 +298,9 @@ int main(int argc, char** argv) {
     CLI::App app{"Lays out buffers with known lifetimes, with proof."};
     arguments given;
     add_options(app, given);
-    try {
+    const auto parse = [&] {
         app.parse(argc, argv);
         check(given);
-    } catch (const CLI::ParseError& error) {
-        return app.exit(error) == 0 ? 0 : exit_bad_input;
-    }
-    try {
-        return run(given);
-    } catch (const io::file_error& error) {
-        std::cerr << "layout: " << error.what() << "\n";
-        return exit_bad_input;
-    } catch (const parse_error& error) {
-        std::cerr << "layout: " << error.what() << "\n";
-        return exit_bad_input;
-    } catch (const stowage::error& error) {
-        std::cerr << "layout: " << given.problem << ": " << error.what() << "\n";
-        return exit_bad_input;
-    } catch (const std::exception& error) {
-        std::cerr << "layout: " << error.what() << "\n";
-        return exit_no;
-    }
+    };
+    return examples::run_program(app, "layout", given.problem, parse, [&] { return run(given); });
 }

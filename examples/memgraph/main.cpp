@@ -32,9 +32,6 @@ namespace {
 using nlohmann::ordered_json;
 using namespace stowage;
 
-constexpr int exit_no = 1;
-constexpr int exit_bad_input = 2;
-
 struct arguments {
     std::string program;
     std::string capacity_text;
@@ -347,7 +344,7 @@ void check(arguments& given) {
     examples::flush_output();
     if (found.made.ok()) return 0;
     std::cerr << "memgraph: " << given.program << ": " << reason_text(found) << "\n";
-    return exit_no;
+    return examples::exit_no;
 }
 
 }  // namespace
@@ -357,25 +354,9 @@ int main(int argc, char** argv) {
         "Compiles programs that do not fit a device into memgraphs, with a bound on what must move."};
     arguments given;
     add_options(app, given);
-    try {
+    const auto parse = [&] {
         app.parse(argc, argv);
         check(given);
-    } catch (const CLI::ParseError& error) {
-        return app.exit(error) == 0 ? 0 : exit_bad_input;
-    }
-    try {
-        return run(given);
-    } catch (const io::file_error& error) {
-        std::cerr << "memgraph: " << error.what() << "\n";
-        return exit_bad_input;
-    } catch (const parse_error& error) {
-        std::cerr << "memgraph: " << error.what() << "\n";
-        return exit_bad_input;
-    } catch (const stowage::error& error) {
-        std::cerr << "memgraph: " << given.program << ": " << error.what() << "\n";
-        return exit_bad_input;
-    } catch (const std::exception& error) {
-        std::cerr << "memgraph: " << error.what() << "\n";
-        return exit_no;
-    }
+    };
+    return examples::run_program(app, "memgraph", given.program, parse, [&] { return run(given); });
 }

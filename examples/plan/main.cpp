@@ -32,9 +32,6 @@ using nlohmann::ordered_json;
 using namespace stowage;
 using plan_program::rival;
 
-constexpr int exit_no = 1;
-constexpr int exit_bad_input = 2;
-
 struct arguments {
     std::vector<std::string> programs;
     std::string plan_file;
@@ -450,13 +447,11 @@ int main(int argc, char** argv) {
     CLI::App app{"Plans tensor programs: operator order and memory layout, with proof."};
     arguments given;
     add_options(app, given);
-    try {
+    const auto parse = [&] {
         app.parse(argc, argv);
         check(given);
-    } catch (const CLI::ParseError& error) {
-        return app.exit(error) == 0 ? 0 : exit_bad_input;
-    }
-    try {
+    };
+    const auto work = [&] {
         const std::vector<planned> results = plan_all(given);
         write_files(results, given);
         if (given.json)
@@ -464,12 +459,7 @@ int main(int argc, char** argv) {
         else if (!writes_output(given))
             print_text(results, given);
         examples::flush_output();
-    } catch (const stowage::error& error) {
-        std::cerr << "plan: " << error.what() << "\n";
-        return exit_bad_input;
-    } catch (const std::exception& error) {
-        std::cerr << "plan: " << error.what() << "\n";
-        return exit_no;
-    }
-    return 0;
+        return 0;
+    };
+    return examples::run_program(app, "plan", "", parse, work);
 }

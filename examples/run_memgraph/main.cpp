@@ -33,9 +33,6 @@ namespace {
 using nlohmann::ordered_json;
 using namespace stowage;
 
-constexpr int exit_no = 1;
-constexpr int exit_bad_input = 2;
-
 struct arguments {
     std::string program;
     std::string memgraph;
@@ -265,7 +262,7 @@ void add_options(CLI::App& app, arguments& given) {
     examples::flush_output();
     if (found.status == "ok") return 0;
     std::cerr << "run_memgraph: " << given.memgraph << ": " << found.status << ": " << found.reason << "\n";
-    return exit_no;
+    return examples::exit_no;
 }
 
 }  // namespace
@@ -274,26 +271,10 @@ int main(int argc, char** argv) {
     CLI::App app{"Runs a memgraph with contents in which any wrong byte is seen."};
     arguments given;
     add_options(app, given);
-    try {
+    const auto parse = [&] {
         app.parse(argc, argv);
         examples::check_distinct({given.trace_file, given.json ? "-" : ""});
         if (given.device == "cuda") throw CLI::ValidationError("--device", "this build has no CUDA");
-    } catch (const CLI::ParseError& error) {
-        return app.exit(error) == 0 ? 0 : exit_bad_input;
-    }
-    try {
-        return run(given);
-    } catch (const io::file_error& error) {
-        std::cerr << "run_memgraph: " << error.what() << "\n";
-        return exit_bad_input;
-    } catch (const parse_error& error) {
-        std::cerr << "run_memgraph: " << error.what() << "\n";
-        return exit_bad_input;
-    } catch (const stowage::error& error) {
-        std::cerr << "run_memgraph: " << given.memgraph << ": " << error.what() << "\n";
-        return exit_bad_input;
-    } catch (const std::exception& error) {
-        std::cerr << "run_memgraph: " << error.what() << "\n";
-        return exit_no;
-    }
+    };
+    return examples::run_program(app, "run_memgraph", given.memgraph, parse, [&] { return run(given); });
 }
