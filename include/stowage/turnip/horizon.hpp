@@ -80,6 +80,13 @@ struct horizon {
     template <class = void>
     [[nodiscard]] compiled operator()(const taskgraph& task, std::span<const operator_index> order,
                                       const compile_options& asked) const {
+        return guided(task, order, asked, {});
+    }
+    /// The same, where `leaves` says after which uses buffers leave (see retime.hpp); empty: the policy
+    /// decides.
+    template <class = void>
+    [[nodiscard]] compiled guided(const taskgraph& task, std::span<const operator_index> order,
+                                  const compile_options& asked, std::span<const char> leaves) const {
         compiled result;
         result.order.assign(order.begin(), order.end());
         result.found_by = "horizon";
@@ -89,7 +96,8 @@ struct horizon {
             capacities.push_back(limit.capacity);
         const detail::horizon_rules rules{.keep_host_copies = options.keep_host_copies,
                                           .lookahead = std::max<std::size_t>(options.lookahead, 1),
-                                          .alignment = asked.alignment};
+                                          .alignment = asked.alignment,
+                                          .leaves = leaves};
         detail::script lines;
         if (!detail::horizon_run(task, order, capacities, rules, lines).run()) {
             result.reason = "what starts or ends on a device found no place there";

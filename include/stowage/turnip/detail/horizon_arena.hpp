@@ -23,10 +23,15 @@ public:
         if (capacity > 0) pieces_.emplace(0, piece{capacity, nobody, -1});
     }
 
-    /// The place for `bytes` > 0 in free bytes whose last use is earliest; -1 if there is none. O(pieces).
-    [[nodiscard]] std::int64_t free_place(std::int64_t bytes, std::int64_t alignment) const {
+    /// The place for `bytes` > 0 in free bytes whose last use is earliest, outside of free pieces that touch
+    /// [not_from, not_to); -1 if there is none. O(pieces).
+    [[nodiscard]] std::int64_t free_place(std::int64_t bytes, std::int64_t alignment,
+                                          std::int64_t not_from = 0, std::int64_t not_to = 0) const {
         return best_window(
-            bytes, alignment, [](std::uint32_t owner) { return owner == nobody; },
+            bytes, alignment,
+            [&](std::int64_t first, const piece& p) {
+                return p.owner == nobody && (first >= not_to || p.end <= not_from);
+            },
             [](const piece& p) { return -p.last_use; });
     }
     /// The place for `bytes` > 0 whose owners are needed latest: the smallest `next_use` of the owners there
@@ -35,10 +40,42 @@ public:
     [[nodiscard]] std::int64_t place_of_victims(std::int64_t bytes, std::int64_t alignment, Pinned pinned,
                                                 NextUse next_use) const {
         return best_window(
-            bytes, alignment, [&](std::uint32_t owner) { return owner == nobody || !pinned(owner); },
+            bytes, alignment,
+            [&](std::int64_t, const piece& p) { return p.owner == nobody || !pinned(p.owner); },
             [&](const piece& p) {
                 return p.owner == nobody ? std::numeric_limits<std::int64_t>::max() : next_use(p.owner);
             });
+    }
+    /// The place for `bytes` > 0 that takes the fewest bytes from owners, none of them `pinned`; -1 if there
+    /// is none. O(pieces).
+    template <class Pinned>
+    [[nodiscard]] std::int64_t cheapest_place(std::int64_t bytes, std::int64_t alignment,
+                                              Pinned pinned) const {
+        const auto owned = [](const auto& entry) {
+            return entry.second.owner == nobody ? 0 : entry.second.end - entry.first;
+        };
+        std::int64_t best = -1;
+        std::int64_t least = std::numeric_limits<std::int64_t>::max();
+        std::int64_t sum = 0;  // of [from, to]
+        auto from = pieces_.begin();
+        for (auto to = pieces_.begin(); to != pieces_.end(); ++to) {
+            if (to->second.owner != nobody && pinned(to->second.owner)) {
+                from = std::next(to);
+                sum = 0;
+                continue;
+            }
+            sum += owned(*to);
+            for (; from != std::next(to); ++from) {
+                const std::int64_t start = align(from->first, alignment);
+                if (start < 0 || to->second.end - start < bytes) break;
+                if (sum < least) {
+                    least = sum;
+                    best = start;
+                }
+                sum -= owned(*from);
+            }
+        }
+        return best;
     }
     /// Who owns bytes in [first, first + bytes), each once, by address. O(log pieces + owners).
     void owners_in(std::int64_t first, std::int64_t bytes, std::vector<std::uint32_t>& owners) const {
@@ -102,7 +139,7 @@ private:
         std::int64_t best_worth = std::numeric_limits<std::int64_t>::min();
         auto from = pieces_.begin();
         for (auto to = pieces_.begin(); to != pieces_.end(); ++to) {
-            if (!may(to->second.owner)) {
+            if (!may(to->first, to->second)) {
                 from = std::next(to);
                 minima.clear();
                 head = 0;

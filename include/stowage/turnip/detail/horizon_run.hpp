@@ -12,37 +12,21 @@
 #include <vector>
 
 #include <stowage/graph/tensor_graph.hpp>
-#include <stowage/turnip/detail/horizon_arena.hpp>
-#include <stowage/turnip/detail/horizon_items.hpp>
-#include <stowage/turnip/detail/horizon_uses.hpp>
+#include <stowage/turnip/detail/horizon_state.hpp>
 #include <stowage/turnip/detail/script.hpp>
 #include <stowage/turnip/taskgraph.hpp>
 
 namespace stowage::turnip::detail {
 
-/// What the paper leaves to the implementation, and a guide that it does not know.
-struct horizon_rules {
-    bool keep_host_copies = false;
-    std::size_t lookahead = std::numeric_limits<std::size_t>::max();
-    std::int64_t alignment = 1;
-    /// By use, as horizon_uses counts them: 1 if the buffer leaves that use's device right after it. With a
-    /// guide, allocation brings operands back as well, as early as there is room. Empty: no guide.
-    std::span<const char> leaves = {};
-};
-
 /// Runs once. An item is a buffer on one device, or the workspace of one operator. Each operator's operands
 /// fit its device when laid side by side. O(operators * pieces of the arenas).
 template <class = void>
-class basic_horizon_run : private horizon_items {
+class basic_horizon_run : private horizon_state {
 public:
     basic_horizon_run(const taskgraph& task, std::span<const operator_index> order,
                       std::span<const std::int64_t> capacities, const horizon_rules& rules, script& out)
-        : horizon_items(task, rules.alignment), order_(order), rules_(rules), out_(out), uses_(task, order),
-          address_(item_count(), -1), valid_(buffers_ * devices_, 0), on_host_(buffers_, 0),
-          home_(buffers_, -1), capacities_(capacities.begin(), capacities.end()) {
-        for (const std::int64_t capacity : capacities)
-            arenas_.emplace_back(capacity);
-    }
+        : horizon_state(task, order, capacities, rules, out),
+          capacities_(capacities.begin(), capacities.end()) {}
 
     /// False if the buffers that start or end on a device could not be given places there.
     [[nodiscard]] bool run() {
@@ -63,62 +47,9 @@ public:
     }
 
 private:
-    using item = std::uint32_t;
-    using horizon_items::alignment_of;
-    using horizon_items::buffer_of;
-    using horizon_items::bytes_of;
-    using horizon_items::device_of;
-    using horizon_items::is_buffer;
-    using horizon_items::item_of;
-    using horizon_items::workspace_of;
-
-    [[nodiscard]] std::int64_t position() const { return static_cast<std::int64_t>(now_); }
-
-    void put(item i, std::int64_t at) {
-        arenas_[device_of(i)].take(at, bytes_of(i), i);
-        address_[i] = at;
-    }
-    void release(item i) {
-        arenas_[device_of(i)].give(address_[i], position());
-        address_[i] = -1;
-        if (is_buffer(i)) valid_[i] = 0;
-    }
-    [[nodiscard]] bool is_elsewhere(item i) const {
-        const buffer_index b = buffer_of(i);
-        if (on_host_[b] != 0) return true;
-        for (memory_index d = 0; d < devices_; ++d) {
-            if (item_of(b, d) != i && valid_[item_of(b, d)] != 0) return true;
-        }
-        return false;
-    }
-    /// Contents get a copy on the host. Those that the program never writes and that start on a device have
-    /// one from the start, if it is asked for.
-    void save(item i) {
-        const buffer_index b = buffer_of(i);
-        on_host_[b] = 1;
-        if (home_[b] >= 0 && is_persistent(program_.kind(b)) && !task_.is_written(b)) {
-            out_.start.push_back({b, host, no_address});
-            return;
-        }
-        out_.lines.push_back(
-            {.kind = vertex_kind::offload, .buffer = b, .device = device_of(i), .address = address_[i]});
-    }
-    /// Takes an item's bytes away; contents that are still wanted and nowhere else go to the host. A
-    /// reservation is cancelled.
-    void evict(item i) {
-        if (is_buffer(i) && valid_[i] != 0 && uses_.is_wanted(buffer_of(i), now_) && !is_elsewhere(i))
-            save(i);
-        release(i);
-    }
-    /// simMalloc: a place without evicting.
-    [[nodiscard]] bool place_freely(item i) {
-        const std::int64_t at = arenas_[device_of(i)].free_place(bytes_of(i), alignment_of(i));
-        if (at >= 0) put(i, at);
-        return at >= 0;
-    }
     /// simMallocOffld: a place at the cost of what is needed latest, never of an operand in work.
     [[nodiscard]] bool place_by_force(item i) {
-        if (place_freely(i)) return true;
+        if (place_freely(i) || (!rules_.leaves.empty() && place_by_moving(i))) return true;
         horizon_arena& arena = arenas_[device_of(i)];
         const std::int64_t at = arena.place_of_victims(
             bytes_of(i), alignment_of(i),
@@ -131,11 +62,40 @@ private:
         put(i, at);
         return true;
     }
-    [[nodiscard]] std::int64_t next_use(item i) {
-        if (is_buffer(i)) return uses_.next(buffer_of(i), now_);
-        return uses_.step_of(static_cast<operator_index>(i - buffers_ * devices_));
+    /// A place at the cost of moves within the device; what finds no other place there is evicted.
+    [[nodiscard]] bool place_by_moving(item i) {
+        const memory_index device = device_of(i);
+        horizon_arena& arena = arenas_[device];
+        const std::int64_t at = arena.cheapest_place(bytes_of(i), alignment_of(i), [&](item owner) {
+            return std::binary_search(operands_.begin(), operands_.end(), owner);
+        });
+        if (at < 0) return false;
+        arena.owners_in(at, bytes_of(i), victims_);
+        std::sort(victims_.begin(), victims_.end(),
+                  [&](item a, item b) { return std::pair(-bytes_of(a), a) < std::pair(-bytes_of(b), b); });
+        for (const item victim : victims_) {
+            const std::int64_t to =
+                arena.free_place(bytes_of(victim), alignment_of(victim), at, at + bytes_of(i));
+            if (to < 0) {
+                evict(victim);
+                continue;
+            }
+            const bool valid = is_buffer(victim) && valid_[victim] != 0;
+            if (valid) {
+                out_.lines.push_back({.kind = vertex_kind::transfer,
+                                      .buffer = buffer_of(victim),
+                                      .device = device,
+                                      .source = device,
+                                      .address = to,
+                                      .from = address_[victim]});
+            }
+            release(victim);
+            put(victim, to);
+            if (valid) valid_[victim] = 1;
+        }
+        put(i, at);
+        return true;
     }
-
     /// Reserves bytes for the results and the workspace of step `step`, without evicting; what found a place
     /// keeps it if the rest does not.
     [[nodiscard]] bool reserve(std::size_t step) {
@@ -239,25 +199,6 @@ private:
             at += bytes_of(i);
         }
         return true;
-    }
-    /// simMallocForceReld: the contents of a placed item come from the host, or else from another device.
-    void bring(item i) {
-        const buffer_index b = buffer_of(i);
-        script_line line{
-            .kind = vertex_kind::reload, .buffer = b, .device = device_of(i), .address = address_[i]};
-        if (on_host_[b] != 0) {
-            if (!rules_.keep_host_copies && task_.is_written(b)) on_host_[b] = 0;
-        } else {
-            line.kind = vertex_kind::transfer;
-            for (memory_index d = 0; d < devices_; ++d) {
-                if (valid_[item_of(b, d)] == 0) continue;
-                line.source = d;
-                line.from = address_[item_of(b, d)];
-                break;
-            }
-        }
-        out_.lines.push_back(line);
-        valid_[i] = 1;
     }
     void write_line(operator_index op, memory_index device) {
         script_line line{.kind = vertex_kind::op, .op = op, .device = device};
@@ -364,20 +305,10 @@ private:
         return true;
     }
 
-    std::span<const operator_index> order_;
-    horizon_rules rules_;
-    script& out_;
-    horizon_uses uses_;
-    std::vector<std::int64_t> address_;  // by item; -1: none
-    std::vector<char> valid_;            // by item: it holds the newest contents; 0: a reservation, if placed
-    std::vector<char> on_host_;          // by buffer: the newest contents are there
-    std::vector<std::int64_t> home_;     // by buffer: its address on the device where it starts
     std::vector<std::int64_t> capacities_;
-    std::vector<horizon_arena> arenas_;
     std::vector<item> operands_;  // of the step in work: they are never evicted
     std::vector<item> victims_;
     std::vector<item> homes_;  // what must be back at its address at the end
-    std::size_t now_ = 0;      // the step in work
 };
 using horizon_run = basic_horizon_run<>;
 
