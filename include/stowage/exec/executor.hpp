@@ -209,7 +209,7 @@ private:
     void begin_kernel(turnip::vertex_index v) {
         if constexpr (coroutine_kernels<Kernels, handle_type>) {
             const std::uint32_t slot = slots_.take(v);
-            const lane_index lane = dispatcher_.plan().groups[dispatcher_.plan().group[v]].first_lane;
+            const lane_index lane = dispatcher_.first_lane_of(v);
             slots_.context(slot).enter(
                 call_of(v, lane, handle_type{}), slots_.frames(),
                 {&device_, [](void* self) noexcept { static_cast<Device*>(self)->wake(); }, nullptr});
@@ -281,7 +281,7 @@ private:
     }
     void kernel_threw(std::uint32_t slot, std::exception_ptr exception) {
         const turnip::vertex_index v = slots_.vertex(slot);
-        const lane_index lane = dispatcher_.plan().groups[dispatcher_.plan().group[v]].first_lane;
+        const lane_index lane = dispatcher_.first_lane_of(v);
         slots_.release(slot);
         failures_[lane] = std::move(exception);
         fail(fault_kind::kernel, lane, v);

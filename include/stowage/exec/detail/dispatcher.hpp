@@ -52,8 +52,10 @@ public:
         const std::size_t count = plan_.vertices;
         remaining_.resize(count);
         info_.resize(count);
-        for (std::size_t v = 0; v < count; ++v)
-            info_[v] = {plan_.group[v], uses[v], vertex_state::waiting};
+        for (std::size_t v = 0; v < count; ++v) {
+            info_[v].group = plan_.group[v];
+            info_[v].use = uses[v];
+        }
         slots_.resize(count);
         if (how.chunk_bytes > 0) copied_.resize(count);
         segments_.prepare(plan_.groups.size(), how.segments);
@@ -74,6 +76,7 @@ public:
                 lanes_[l].routine = serve(l);
             }
         }
+        plan_.keep_sources();
         stopping_ = true;
         for (lane_state& lane : lanes_)
             lane.routine.resume();  // to its first sleep
@@ -101,10 +104,8 @@ public:
         completed_ = 0;
         stopping_ = false;
         log.begin(plan_.vertices, trace ? units() : 0, times, trace);
-        for (const vertex_index v : plan_.order) {
-            if (plan_.indegree[v] != 0) break;  // the order begins with all that wait for nothing
+        for (const vertex_index v : plan_.order)
             make_ready(v);
-        }
     }
 
     /// Resumes every lane that has something to do.
@@ -164,6 +165,9 @@ public:
     [[nodiscard]] bool has_runnable() const noexcept { return runnable_count_ > 0; }
     [[nodiscard]] const schedule& plan() const noexcept { return plan_; }
     [[nodiscard]] std::span<std::uint64_t> keys() noexcept { return keys_; }
+    [[nodiscard]] lane_index first_lane_of(vertex_index v) const noexcept {
+        return plan_.groups[info_[v].group].first_lane;
+    }
     /// Bytes of state a vertex, edges and operands not included.
     [[nodiscard]] std::size_t bytes_per_vertex() const noexcept {
         const auto total = [](const auto&... rows) { return ((rows.capacity() * sizeof(rows[0])) + ...); };
@@ -180,8 +184,9 @@ private:
     enum class vertex_state : std::uint8_t { waiting, in_lane, done };
     struct vertex_info {
         std::uint16_t group = 0;
-        vertex_use use = vertex_use::kernel;
-        vertex_state state = vertex_state::waiting;  // kept only where a window needs it
+        std::uint8_t number = 0;  // of its lane in the group, once it is in one
+        vertex_use use : 4 = vertex_use::kernel;
+        vertex_state state : 4 = vertex_state::waiting;  // kept only where a window needs it
     };
     struct lane_state {
         lane_routine routine;
@@ -280,15 +285,15 @@ private:
         const vertex_index v = work.vertex;
         const bool whole = last && work.kind != work_kind::segment;
         if (settings_.window > 1 && remaining_[v] > 0) {
-            work.waits = ahead_.waits(
-                plan_, v, l, [&](vertex_index p) { return info_[p].state == vertex_state::in_lane; });
+            work.waits = ahead_.waits(plan_, v, l, [this](vertex_index p) { return lane_of(p); });
         }
         switch (device_.submit(work)) {
             case submitted::queued:
                 flights_.push(l, {v, work.slot, work.kind, last});
                 if (settings_.window > 1 && whole) {
                     info_[v].state = vertex_state::in_lane;
-                    ahead_.placed(v, l, work.position);
+                    info_[v].number = static_cast<std::uint8_t>(l - plan_.groups[lane.group].first_lane);
+                    ahead_.placed(v, work.position);
                     announce(v);
                 }
                 return;
@@ -303,6 +308,13 @@ private:
             case submitted::refused: owner_.fail(fault_kind::submission, l, v); return;
             case submitted::lost: owner_.fail(fault_kind::device_lost, l, v); return;
         }
+    }
+
+    /// The lane in which `v` is under way, or no_lane.
+    [[nodiscard]] lane_index lane_of(vertex_index v) const noexcept {
+        const vertex_info info = info_[v];
+        return info.state == vertex_state::in_lane ? plan_.groups[info.group].first_lane + info.number
+                                                   : no_lane;
     }
 
     /// Cuts `copy` down to the part that is to be made next; true if it is the last.

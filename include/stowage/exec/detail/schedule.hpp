@@ -44,6 +44,15 @@ struct schedule {
     std::vector<lane_group> groups;
     std::vector<lane_description> lanes;
 
+    /// Leaves of the order only the vertices that wait for nothing, and drops what a dispatcher keeps itself.
+    void keep_sources() {
+        std::size_t sources = 0;
+        while (sources < order.size() && indegree[order[sources]] == 0)
+            ++sources;
+        order.resize(sources);
+        order.shrink_to_fit();
+        group = {};
+    }
     [[nodiscard]] std::span<const vertex_index> after(vertex_index v) const noexcept {
         return {successors.data() + successor_begin[v], successors.data() + successor_begin[v + 1]};
     }
@@ -102,6 +111,7 @@ public:
         : program_(program), graph_(graph) {}
 
     [[nodiscard]] schedule build(std::uint32_t compute_lanes, bool with_predecessors) {
+        if (compute_lanes > 256) throw memgraph_error("a device can have at most 256 compute lanes");
         check_values();
         result_.vertices = static_cast<std::uint32_t>(graph_.vertices.size());
         make_lanes(compute_lanes);
