@@ -9,6 +9,7 @@
 
 #include <stowage/budget.hpp>
 #include <stowage/turnip/fwd.hpp>
+#include <stowage/turnip/machine.hpp>
 
 namespace stowage::turnip {
 
@@ -28,10 +29,11 @@ struct compile_options {
     std::vector<memory_limit> devices = {};  ///< one a device of the taskgraph
     memory_limit host = {};                  ///< what copies on the host may take; by default what they need
     turnip::goal goal = goal::bytes;         ///< what should be small
-    bool fixed_order = false;    ///< true: the operators of a device run in the order given (an ablation)
-    std::int64_t alignment = 1;  ///< every address is a multiple of it, beside a buffer's own alignment
-    std::string name = {};       ///< the program's name, for the memgraph
-    search_limits limits = {};   ///< how long to look for fewer bytes or less time
+    bool fixed_order = false;      ///< true: the operators of a device run in the order given (an ablation)
+    std::int64_t alignment = 1;    ///< every address is a multiple of it, beside a buffer's own alignment
+    std::string name = {};         ///< the program's name, for the memgraph
+    search_limits limits = {};     ///< how long to look for fewer bytes or less time
+    turnip::machine machine = {};  ///< the cost model of goal::time, and of the bound on time
 };
 
 }  // namespace stowage::turnip

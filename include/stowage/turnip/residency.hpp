@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <utility>
@@ -26,8 +27,11 @@
 #include <stowage/turnip/detail/residency_planner.hpp>
 #include <stowage/turnip/detail/residency_state.hpp>
 #include <stowage/turnip/detail/script.hpp>
+#include <stowage/turnip/detail/time_bound.hpp>
+#include <stowage/turnip/detail/time_planner.hpp>
 #include <stowage/turnip/detail/write_memgraph.hpp>
 #include <stowage/turnip/options.hpp>
+#include <stowage/turnip/simulate.hpp>
 #include <stowage/turnip/taskgraph.hpp>
 
 namespace stowage::turnip {
@@ -57,6 +61,8 @@ public:
     [[nodiscard]] compiled operator()() {
         if (!has_room()) return std::move(result_);
         find_bound();
+        result_.makespan_lower_bound = time_bound(task_, model_, result_.order, capacities_[0],
+                                                  result_.bytes_moved_lower_bound, asked_.machine);
         residency_planner planner(task_, model_, capacities_, asked_.limits);
         // Where the host is short, contents go out later, and what has no copy there yet stays longer.
         for (const double dirty_stays : {1.0, 1.0, 8.0, 1e6}) {
@@ -64,7 +70,10 @@ public:
             stowed_plan plan;
             ++tries_;
             if (!planner(preferring(dirty_stays), late, account_, plan)) continue;
-            if (accept(plan)) return std::move(result_);
+            if (accept(plan)) {
+                if (asked_.goal == goal::time) find_faster(late);
+                return std::move(result_);
+            }
             if (asked_.host.capacity == unlimited) break;
         }
         if (result_.reason.empty())
@@ -73,6 +82,7 @@ public:
     }
 
 private:
+    static constexpr std::uint64_t time_factor = 20;  // plans for least time are simulated one by one
     static constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
 
     /// False, with the reason, where an operator's operands or what is alive do not fit.
@@ -158,15 +168,39 @@ private:
         }
         return hints;
     }
-    /// Fills the answer if the host has room for the plan.
-    [[nodiscard]] bool accept(stowed_plan& plan) {
-        const host_plan on_host = plan_host(
+    /// Replaces the answer by ever faster ones.
+    void find_faster(bool late) {
+        result_.makespan = simulate(task_.program, result_.memgraph, asked_.machine).makespan;
+        if (late) return;  // the host is short: its plan was hard enough to find
+        search_limits limits = asked_.limits;
+        limits.states *= time_factor;
+        budget account(limits);
+        time_planner planner(task_, model_, capacities_, asked_.machine, asked_.limits);
+        const auto run = [&](stowed_plan& plan) {
+            const host_plan on_host = place_on_host(plan);
+            if (on_host.bytes > asked_.host.capacity) return std::numeric_limits<double>::infinity();
+            memgraph made = write_memgraph(task_, plan.lines, asked_);
+            const double seconds = simulate(task_.program, made, asked_.machine).makespan;
+            if (seconds < result_.makespan) {
+                take(plan, std::move(made));
+                result_.makespan = seconds;
+            }
+            return seconds;
+        };
+        planner(hints_, result_.makespan_lower_bound, result_.makespan, run, account);
+    }
+    [[nodiscard]] host_plan place_on_host(stowed_plan& plan) const {
+        return plan_host(
             plan.lines, task_.program, asked_.alignment, asked_.host.capacity, asked_.limits,
             [&](buffer_index b) { return stays_intact(task_, b); },
             [&](buffer_index b) {
                 const buffer_kind kind = task_.program.kind(b);
                 return task_.repeatable && is_persistent(kind) && kind != buffer_kind::input;
             });
+    }
+    /// Fills the answer if the host has room for the plan.
+    [[nodiscard]] bool accept(stowed_plan& plan) {
+        const host_plan on_host = place_on_host(plan);
         if (on_host.bytes > asked_.host.capacity) {
             result_.memory = host;
             result_.least_capacity =
@@ -175,10 +209,15 @@ private:
                 "the best plan found needs " + std::to_string(result_.least_capacity) + " bytes of the host";
             return false;
         }
-        result_.memgraph = write_memgraph(task_, plan.lines, asked_);
+        take(plan, write_memgraph(task_, plan.lines, asked_));
+        return true;
+    }
+    void take(const stowed_plan& plan, memgraph made) {
+        result_.memgraph = std::move(made);
         result_.memory = 0;
         result_.least_capacity = 0;
         result_.reason.clear();
+        result_.bytes_offloaded = result_.bytes_reloaded = result_.bytes_transferred = 0;
         for (const script_line& line : plan.lines.lines) {
             const std::int64_t bytes = line.kind == vertex_kind::op ? 0 : task_.program.bytes(line.buffer);
             if (line.kind == vertex_kind::offload) result_.bytes_offloaded += bytes;
@@ -189,7 +228,6 @@ private:
         result_.status =
             result_.bytes_moved <= result_.bytes_moved_lower_bound ? status::optimal : status::feasible;
         result_.found_by = plan.laid_out ? "residency, laid out" : "residency, with moves to make room";
-        return true;
     }
 
     const taskgraph& task_;

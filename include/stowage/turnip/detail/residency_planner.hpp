@@ -100,7 +100,7 @@ public:
         std::vector<std::vector<std::int64_t>> withheld(model_.devices,
                                                         std::vector<std::int64_t>(model_.steps.size(), 0));
         for (std::size_t round = 0; round < most_rounds; ++round) {
-            budget part = account.slice(account.left() / 4);
+            budget part = account.slice(account.left() / 2);
             const residency_state decision =
                 decide_residency(model_, capacities_, withheld, now, limits_.seed + round, part);
             account.settle(part);

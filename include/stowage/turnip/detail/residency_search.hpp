@@ -51,7 +51,7 @@ public:
         list_overfull(state);
         if (overfull_.empty()) return;
         const auto goal = static_cast<double>(target);
-        while (objective() > goal && account.spend(1 + work_ / 8)) {
+        while (objective() > goal && account.spend(1 + work_ / 20)) {
             work_ = 0;
             const place at = overfull_[random_.below(overfull_.size())];
             const double before = objective();

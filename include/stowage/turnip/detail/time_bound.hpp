@@ -1,0 +1,103 @@
+#pragma once
+// Lower bounds on the time of a run by the cost model. Source: papers/offload.md, "the split bound".
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <stowage/graph/tensor_graph.hpp>
+#include <stowage/turnip/detail/residency_model.hpp>
+#include <stowage/turnip/machine.hpp>
+#include <stowage/turnip/memgraph.hpp>
+#include <stowage/turnip/taskgraph.hpp>
+
+namespace stowage::turnip::detail {
+
+/// Seconds before each step of one device, and after the last: the sum of its operators' times.
+template <class = void>
+[[nodiscard]] std::vector<double> step_times(const taskgraph& task, const residency_model& model,
+                                             memory_index device, const machine& m) {
+    std::vector<double> before(model.steps.size() + 1, 0);
+    for (std::size_t s = 0; s < model.steps.size(); ++s) {
+        const model_step& step = model.steps[s];
+        const bool runs = step.op != no_operator && step.device == device;
+        before[s + 1] = before[s] + (runs ? operator_seconds(task.program, step.op, m) : 0);
+    }
+    return before;
+}
+
+/// The largest of: what a device computes on its lanes; the longest path of operators; what must be copied
+/// over the lanes to and from the hosts (`moved`: a bound on the bytes both ways); and, for one device with
+/// one compute lane, the split bound: at each moment between two operators of the order, the longer of
+/// computing and copying out before it, and of computing and copying in after it. The last holds for runs
+/// that keep the order, the others for every run. O(steps + accesses + gaps).
+template <class = void>
+[[nodiscard]] double time_bound(const taskgraph& task, const residency_model& model,
+                                std::span<const operator_index> order, std::int64_t capacity,
+                                std::int64_t moved, const machine& m) {
+    const tensor_graph& program = task.program;
+    double bound = 0;
+    std::vector<double> path(program.operator_count(), 0);
+    std::vector<double> compute(task.devices, 0);
+    for (const operator_index op : order) {
+        double start = 0;
+        for (const operator_index before : program.predecessors(op))
+            start = std::max(start, path[before]);
+        const double seconds = operator_seconds(program, op, m);
+        path[op] = start + seconds;
+        compute[task.placement[op]] += seconds;
+        bound = std::max(bound, path[op]);
+    }
+    for (const double seconds : compute)
+        bound = std::max(bound, seconds / m.compute_lanes);
+    const double lanes = m.host_to_device_bytes_per_second + m.device_to_host_bytes_per_second;
+    bound = std::max(bound, static_cast<double>(moved) / (lanes * task.devices));
+    if (task.devices > 1 || m.compute_lanes > 1) return bound;
+
+    // What was made or changed before a moment and is wanted after it, beyond the capacity, is out by then;
+    // what is read after it, beyond the capacity, comes in.
+    const std::size_t steps = model.steps.size();
+    std::vector<double> out(steps + 1, 0);
+    std::vector<double> in(steps + 1, 0);
+    const auto cover = [](std::vector<double>& sums, std::size_t from, std::size_t to, double bytes) {
+        if (from > to) return;
+        sums[from] += bytes;
+        if (to + 1 < sums.size()) sums[to + 1] -= bytes;
+    };
+    for (const model_instance& instance : model.instances) {
+        const auto bytes = static_cast<double>(program.bytes(instance.buffer));
+        for (std::uint32_t a = instance.first; a < instance.last; ++a) {
+            const model_access& access = model.accesses[a];
+            const bool at_end = a + 1 == instance.last;
+            const bool ends = at_end && (instance.tail != link_kind::dead);
+            const model_access* next = at_end ? nullptr : &model.accesses[a + 1];
+            // From this access to the next one that reads it, the contents are wanted.
+            const bool wanted = next != nullptr ? next->reads : ends;
+            const std::size_t until = next != nullptr ? next->step : steps - 1;
+            const model_version& version = model.versions[access.after];
+            const bool shared =
+                model.copy_of[access.after] != access.after;  // the last run may have saved it
+            const bool dirty = !version.on_host_at_start && !(version.initial && shared);
+            if (wanted && dirty && until > access.step) cover(out, access.step + 1, until, bytes);
+            if (next != nullptr && next->reads) cover(in, access.step + 1, next->step, bytes);
+            // Before its first access, what comes from the host is still to come.
+            if (a == instance.first && access.reads && access.step > 0) cover(in, 1, access.step, bytes);
+        }
+    }
+    const std::vector<double> before = step_times(task, model, 0, m);
+    double outs = 0;
+    double ins = 0;
+    for (std::size_t s = 0; s < steps; ++s) {
+        outs += out[s];
+        ins += in[s];
+        const double out_seconds = (outs - static_cast<double>(capacity)) / m.device_to_host_bytes_per_second;
+        const double in_seconds = (ins - static_cast<double>(capacity)) / m.host_to_device_bytes_per_second;
+        bound = std::max(bound,
+                         std::max(before[s], out_seconds) + std::max(before.back() - before[s], in_seconds));
+    }
+    return bound;
+}
+
+}  // namespace stowage::turnip::detail
