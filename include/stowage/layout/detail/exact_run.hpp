@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <stowage/budget.hpp>
+#include <stowage/layout/detail/glued_search.hpp>
 #include <stowage/layout/detail/key_search.hpp>
 #include <stowage/layout/detail/section_grower.hpp>
 #include <stowage/layout/detail/sections.hpp>
@@ -24,7 +25,7 @@
 
 namespace stowage::layout::detail {
 
-/// Valley search and section growing on one question: "within this capacity?".
+/// Valley search, the same on glued blocks and section growing on one question: "within this capacity?".
 template <class = void>
 class basic_capacity_question {
 public:
@@ -41,6 +42,12 @@ public:
         if (answer == status::feasible) offsets_ = valley_->offsets();
         return answer;
     }
+    status glue(const valley_rules& rules, budget& account) {
+        if (!glued_) glued_ = std::make_unique<glued_search>(whole_, durations_, seed_);
+        const status answer = glued_->run(rules, account);
+        if (answer == status::feasible) offsets_ = glued_->offsets();
+        return answer;
+    }
     status grow(const valley_rules& rules, budget& account) {
         if (!grower_) grower_ = std::make_unique<section_grower>(whole_, durations_, seed_);
         const status answer = grower_->run(rules, account);
@@ -55,6 +62,7 @@ private:
     std::uint64_t seed_;
     bool slow_only_;
     std::unique_ptr<valley_restarts> valley_;
+    std::unique_ptr<glued_search> glued_;
     std::unique_ptr<section_grower> grower_;
     std::vector<std::int64_t> offsets_;
 };
@@ -85,13 +93,12 @@ public:
         const bool complete = is_strip(problem_, compact_) && n <= settings_.middling;
         if (!complete && !settings_.keys) return {};
         const shares part = shares_of(n);
-        double slice =
-            std::clamp((n <= settings_.small ? 60.0 : 20.0) * static_cast<double>(n), 10'000.0, 400'000.0);
+        double slice = std::clamp(20.0 * static_cast<double>(n), 5'000.0, 400'000.0);
         for (int round = 0; !done(); ++round, slice *= 1.5) {
             if (complete && n <= settings_.small) ask_both(part, slice);
             if (settings_.keys) ask_keys(part, slice);
             if (complete && n > settings_.small) ask_both(part, slice);
-            if (complete && settings_.between && round > 2) ask_between(2.5 * slice);
+            if (complete && settings_.between && round > 3) ask_between(2.5 * slice);
         }
         return std::move(offsets_);
     }
@@ -101,15 +108,16 @@ private:
     /// their best on 500 to 3,000 buffers, noise on more.
     struct shares {
         double search;
+        double glue;
         double grow;
         double learn;
         double noise;
     };
     [[nodiscard]] static shares shares_of(std::size_t n) noexcept {
-        if (n <= 480) return {1, 0.4, 0.2, 0.1};
-        if (n <= 600) return {0.7, 0.3, 1, 0.2};
-        if (n <= 4000) return {0.5, 0.3, 1, 0.5};
-        return {0, 0, 0.6, 1};
+        if (n <= 480) return {0.8, 1.2, 0.1, 0.1, 0.05};
+        if (n <= 600) return {0.5, 0.5, 0.2, 1, 0.2};
+        if (n <= 4000) return {0.5, 0.5, 0.2, 1, 0.5};
+        return {0, 0, 0, 0.6, 1};
     }
     [[nodiscard]] bool done() {
         return best_ <= context_.lower_bound || (context_.decide && context_.lower_bound > first_bound_) ||
@@ -142,10 +150,14 @@ private:
         }
         return answer != status::unknown;
     }
-    /// Both complete engines on one question; true if it is answered.
+    /// All engines on one question; true if it is answered.
     bool ask(capacity_question& question, const shares& part, double slice) {
         const auto search = [&](budget& account) { return question.search(settings_.rules, account); };
         if (settle(question, within(part.search * slice, search), "valley search") ||
+            context_.account.exhausted())
+            return true;
+        const auto glue = [&](budget& account) { return question.glue(settings_.rules, account); };
+        if (settle(question, within(part.glue * slice, glue), "glued valley search") ||
             context_.account.exhausted())
             return true;
         const auto grow = [&](budget& account) { return question.grow(settings_.rules, account); };
@@ -197,7 +209,9 @@ private:
             }
             const std::uint64_t before = context_.account.spent();
             const auto search = [&](budget& account) { return between_->search(settings_.rules, account); };
-            const bool answered = settle(*between_, within(units, search), "valley search");
+            const auto glue = [&](budget& account) { return between_->glue(settings_.rules, account); };
+            const bool answered = settle(*between_, within(0.7 * units, search), "valley search") ||
+                                  settle(*between_, within(0.3 * units, glue), "glued valley search");
             units -= static_cast<double>(context_.account.spent() - before);
             if (answered) {
                 share_ = 0.5;

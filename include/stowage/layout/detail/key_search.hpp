@@ -11,10 +11,10 @@
 
 #include <stowage/budget.hpp>
 #include <stowage/detail/random.hpp>
+#include <stowage/layout/detail/learnt_factors.hpp>
 #include <stowage/layout/detail/ranking.hpp>
 #include <stowage/layout/detail/sections.hpp>
 #include <stowage/layout/detail/skyline_engine.hpp>
-#include <stowage/layout/detail/valley_restarts.hpp>
 #include <stowage/layout/key.hpp>
 
 namespace stowage::layout::detail {

@@ -16,9 +16,9 @@
 
 #include <stowage/budget.hpp>
 #include <stowage/detail/random.hpp>
+#include <stowage/layout/detail/learnt_factors.hpp>
 #include <stowage/layout/detail/strip.hpp>
 #include <stowage/layout/detail/valley_engine.hpp>
-#include <stowage/layout/detail/valley_restarts.hpp>
 #include <stowage/layout/valley_rules.hpp>
 #include <stowage/status.hpp>
 

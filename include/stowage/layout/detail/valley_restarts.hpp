@@ -3,7 +3,6 @@
 // Sinclair, Zuckerman 1993). Each run learns from the dead ends of the last, and refuted states are kept from
 // one to the next.
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +11,7 @@
 
 #include <stowage/budget.hpp>
 #include <stowage/detail/random.hpp>
+#include <stowage/layout/detail/learnt_factors.hpp>
 #include <stowage/layout/detail/strip.hpp>
 #include <stowage/layout/detail/valley_engine.hpp>
 #include <stowage/layout/valley_rules.hpp>
@@ -19,65 +19,8 @@
 
 namespace stowage::layout::detail {
 
-/// Term i >= 1 of Luby's sequence: 1 1 2 1 1 2 4 1 1 2 ...
-[[nodiscard]] constexpr std::uint64_t luby(std::uint64_t i) noexcept {
-    for (;;) {
-        std::uint64_t power = 1;
-        while (power - 1 < i)
-            power *= 2;
-        if (power - 1 == i) return power / 2;
-        i -= power / 2 - 1;
-    }
-}
-
-/// A factor that is spread like exp(strength * normal), from arithmetic alone, so that it is the same
-/// everywhere.
-template <class = void>
-[[nodiscard]] double noise_factor(stowage::detail::splitmix64& random, double strength) {
-    const double spread = 2 * (random.uniform() + random.uniform() + random.uniform()) - 3;  // variance 1
-    return spread >= 0 ? 1 + strength * spread : 1 / (1 - strength * spread);
-}
-
-/// What a block is ranked by; the greater first.
-enum class block_key : std::uint8_t { size, width, area, duration, section_area, width_squared };
-inline constexpr std::size_t block_keys = 6;
-
-/// The key of a block that lasts `duration` in the user's time.
-template <class = void>
-[[nodiscard]] double key_of(const block& b, std::int64_t duration, block_key key) noexcept {
-    const auto size = static_cast<double>(b.size);
-    const auto width = static_cast<double>(b.last - b.first);
-    switch (key) {
-        case block_key::size: return size;
-        case block_key::width: return width;
-        case block_key::area: return size * static_cast<double>(duration);
-        case block_key::duration: return static_cast<double>(duration);
-        case block_key::section_area: return size * width;
-        case block_key::width_squared: break;
-    }
-    return width * width * size;
-}
-
-/// Calls of the engine that book their work on an account: about a unit a microsecond.
-template <class = void>
-status solve_within(valley_engine& engine, std::int64_t capacity, const valley_rules& rules,
-                    std::uint64_t node_limit, budget& account) {
-    std::uint64_t nodes = 0;
-    std::uint64_t booked = engine.work();
-    return engine.solve(capacity, rules, [&] {
-        const std::uint64_t work = engine.work();
-        const std::uint64_t units = 1 + (work - booked) / 400;
-        booked = work;
-        return account.spend(units) && ++nodes < node_limit;
-    });
-}
-
 /// Restarts at one capacity; call run() as often as wanted, it goes on where it was.
-///
-/// First each key once; then episodes of restarts that learn: each dead end counts against the blocks that
-/// were still to come over its section, and the more it counts the earlier they are tried in the next run.
-/// That is the idea of conflict-driven keys (see key_search.hpp) and of activities in SAT solvers; it brings
-/// 3 to 100 times on the hard public problems, where noise alone served before.
+/// First each key once, then episodes of restarts that learn (see learnt_factors).
 template <class = void>
 class basic_valley_restarts {
 public:
@@ -86,14 +29,13 @@ public:
     basic_valley_restarts(const strip& whole, std::vector<std::int64_t> durations, std::uint64_t seed,
                           bool slow_only = false)
         : whole_(whole), durations_(std::move(durations)), engine_(whole.blocks, whole.sections),
-          random_(seed), slow_only_(slow_only), keys_(whole.blocks.size()), factors_(whole.blocks.size(), 1) {
-    }
+          random_(seed), slow_only_(slow_only), factors_(engine_, durations_) {}
     /// Runs until there is an answer or the account runs out. Where `vary` is set, the pivot and the use of
     /// the bound change from episode to episode: which serves a problem best cannot be told before.
     status run(const valley_rules& rules, bool vary, budget& account) {
         while (!account.exhausted()) {
             valley_rules here = rules;
-            // Where there is no layout, only a run that is long enough can say so: a fifth of the work goes
+            // Where there is no layout, only a run that is long enough can say so: an eighth of the work goes
             // into ever longer ones.
             const bool lengthy = runs_ >= 2 * runs_an_episode && nodes_ >= 8 * lengthy_nodes_;
             const bool first = !slow_only_ && runs_ < block_keys;
@@ -125,7 +67,7 @@ private:
         return solve(static_cast<block_key>(runs_), rules, 2, account);
     }
     status long_run(const valley_rules& rules, budget& account) {
-        return solve(block_key::size, rules, 4 + nodes_ / (2 * keys_.size() + 1), account);
+        return solve(block_key::size, rules, 4 + nodes_ / (2 * whole_.blocks.size() + 1), account);
     }
     status learn(valley_rules& rules, bool vary, budget& account) {
         const std::size_t run = slow_only_ ? runs_ : runs_ - block_keys;
@@ -137,8 +79,7 @@ private:
         const block_key key = by_size ? block_key::size : other_keys[pair / 2 % other_keys.size()];
         if (run % runs_an_episode == 0) {
             const double noise = pair < 2 ? 0 : 0.05 * static_cast<double>(1 + pair % 3);
-            for (double& factor : factors_)
-                factor = noise > 0 ? noise_factor(random_, noise) : 1;
+            factors_.shake(noise, random_);
         }
         // Quick lessons from short runs and slow ones from longer runs, in turn; other keys with other
         // pivots, after each cycle longer runs.
@@ -152,22 +93,13 @@ private:
         const std::uint64_t length = (slow ? 2 : 1) * luby(cycle + 1);
         const status answer = solve(key, rules, length, account);
         if (answer != status::unknown || account.exhausted()) return answer;
-        const std::uint32_t most =
-            std::max(1U, *std::max_element(engine_.blamed().begin(), engine_.blamed().end()));
-        for (std::size_t i = 0; i < factors_.size(); ++i) {
-            // exp(x) for small x, from arithmetic alone, so that it is the same everywhere
-            const double x = (slow ? 0.5 : 1.0) * random_.uniform() * engine_.blamed()[i] / most;
-            factors_[i] *= 1 + x * (1 + x / 2 * (1 + x / 3));
-        }
+        factors_.learn(slow ? 0.5 : 1.0, random_);
         return answer;
     }
     /// One run of `length` nodes a block.
     status solve(block_key key, const valley_rules& rules, std::uint64_t length, budget& account) {
-        for (std::size_t i = 0; i < keys_.size(); ++i) {
-            keys_[i] = key_of(whole_.blocks[i], durations_[i], key) * factors_[i];
-        }
-        engine_.set_keys(keys_);
-        return solve_within(engine_, whole_.capacity, rules, length * keys_.size() + 50, account);
+        factors_.apply(key);
+        return solve_within(engine_, whole_.capacity, rules, length * whole_.blocks.size() + 50, account);
     }
 
     const strip& whole_;
@@ -175,8 +107,7 @@ private:
     valley_engine engine_;
     stowage::detail::splitmix64 random_;
     bool slow_only_;
-    std::vector<double> keys_;
-    std::vector<double> factors_;  // what has been learnt, by block
+    learnt_factors factors_;
     std::size_t runs_ = 0;
     std::uint64_t nodes_ = 0;
     std::uint64_t lengthy_nodes_ = 0;
