@@ -14,6 +14,7 @@
 #include <stowage/budget.hpp>
 #include <stowage/layout/capacity.hpp>
 #include <stowage/turnip/detail/insertion.hpp>
+#include <stowage/turnip/detail/later_addresses.hpp>
 #include <stowage/turnip/detail/rectangles.hpp>
 #include <stowage/turnip/detail/residency_model.hpp>
 #include <stowage/turnip/detail/residency_search.hpp>
@@ -115,6 +116,8 @@ public:
             stowed_plan made;
             made.planned = decision.cost();
             made.laid_out = fits;
+            for (memory_index d = 0; fits && d < model_.devices; ++d)
+                choose_later_addresses(task_.program, model_, plan, d, capacities_[d]);
             stay_plan loose = plan;
             stower sweep(task_, model_, decision, std::move(plan), capacities_, save_late);
             bool stowed = sweep(made.lines);

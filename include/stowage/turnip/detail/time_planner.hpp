@@ -91,7 +91,7 @@ private:
         insert_by_value(decision, values);
         double seconds = std::numeric_limits<double>::infinity();
         // Rectangles that are lengthened need some more slack than the decision's own.
-        for (const double slack : {0.0, 0.03, 0.07}) {
+        for (const double slack : {0.0, 0.03, 0.08}) {
             stay_plan plan = make_rectangles(model_, decision.kept());
             bool fits = true;
             for (memory_index d = 0; d < model_.devices; ++d) {
@@ -100,9 +100,11 @@ private:
                 lengthen(task_, decision, plan, d, room, machine_, v.reach);
                 fits = lay_out(plan, d) && fits;
             }
-            if (!fits && slack < 0.07 && !account.exhausted()) continue;
+            if (!fits && slack < 0.08 && !account.exhausted()) continue;
             for (memory_index d = 0; fits && d < model_.devices; ++d)
                 choose_later_addresses(task_.program, model_, plan, d, capacities_[d]);
+            // Where no layout fits, room is made by moves inside the device: worth a few trials only.
+            if (!fits && ++unfit_ > most_unfit) break;
             stowed_plan made;
             made.planned = decision.cost();
             made.laid_out = fits;
@@ -123,11 +125,13 @@ private:
         return answer.least_capacity <= capacities_[device];
     }
 
+    static constexpr std::size_t most_unfit = 4;
     const taskgraph& task_;
     const residency_model& model_;
     std::vector<std::int64_t> capacities_;
     const machine& machine_;
     search_limits limits_;
+    std::size_t unfit_ = 0;
 };
 using time_planner = basic_time_planner<>;
 
