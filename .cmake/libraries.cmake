@@ -9,6 +9,13 @@ find_package(Boost 1.74 QUIET)
 list(APPEND CMAKE_MODULE_PATH ${CMAKE_CURRENT_LIST_DIR})
 find_package(GLPK QUIET)
 find_package(Cbc QUIET)
+find_package(CUDAToolkit QUIET)
+# Where no toolkit is: a folder with cuda_runtime_api.h is enough to compile, and to run the tests on a fake.
+set(STOWAGE_CUDA_INCLUDE "" CACHE PATH "Folder with cuda_runtime_api.h; empty: that of the CUDA toolkit, if there is one")
+set(cuda_include ${STOWAGE_CUDA_INCLUDE})
+if(NOT cuda_include AND CUDAToolkit_FOUND)
+  set(cuda_include ${CUDAToolkit_INCLUDE_DIRS})
+endif()
 
 file(GLOB_RECURSE core_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/stowage/*.hpp)
 set(json_headers ${core_headers})
@@ -19,7 +26,9 @@ set(glpk_headers ${core_headers})
 list(FILTER glpk_headers INCLUDE REGEX "/include/stowage/solver/(detail/)?glpk")
 set(cbc_headers ${core_headers})
 list(FILTER cbc_headers INCLUDE REGEX "/include/stowage/solver/(detail/)?cbc")
-list(REMOVE_ITEM core_headers ${json_headers} ${boost_graph_headers} ${glpk_headers} ${cbc_headers})
+set(cuda_headers ${core_headers})
+list(FILTER cuda_headers INCLUDE REGEX "/include/stowage/exec/(detail/)?cuda")
+list(REMOVE_ITEM core_headers ${json_headers} ${boost_graph_headers} ${glpk_headers} ${cbc_headers} ${cuda_headers})
 
 # stowage_add_library(NAME HEADERS header... LINK target... [FOUND condition])
 # Adds the interface target stowage::NAME. Its headers are checked to stand alone by the target
@@ -57,3 +66,17 @@ stowage_add_library(boost_graph HEADERS ${boost_graph_headers} LINK stowage Boos
 stowage_add_library(glpk HEADERS ${glpk_headers} LINK stowage GLPK::GLPK FOUND GLPK_FOUND)
 # Cbc is licensed EPL-2.0: the solver for programs that can take no GPL.
 stowage_add_library(cbc HEADERS ${cbc_headers} LINK stowage Cbc::Cbc FOUND Cbc_FOUND)
+# CUDA's headers alone, for programs that bring another runtime (the tests' fake).
+add_library(stowage_cuda_headers INTERFACE)
+if(cuda_include)
+  target_include_directories(stowage_cuda_headers SYSTEM INTERFACE $<BUILD_INTERFACE:${cuda_include}>)
+endif()
+stowage_add_library(cuda HEADERS ${cuda_headers} LINK stowage FOUND cuda_include)
+# Whoever links stowage::cuda gets CUDA's runtime with it where the toolkit is.
+if(cuda_include)
+  target_include_directories(stowage_cuda SYSTEM INTERFACE $<BUILD_INTERFACE:${cuda_include}>)
+endif()
+if(CUDAToolkit_FOUND)
+  target_link_libraries(stowage_cuda INTERFACE $<BUILD_INTERFACE:CUDA::cudart>)
+endif()
+target_link_libraries(stowage_cuda INTERFACE $<INSTALL_INTERFACE:CUDA::cudart>)

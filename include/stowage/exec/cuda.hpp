@@ -1,0 +1,418 @@
+#pragma once
+// CUDA devices under the executor: streams as lanes, ordered by events, one dispatcher thread that makes
+// every CUDA call of a run. Opt-in: needs CUDA's runtime (target stowage::cuda). Nothing in it is compiled by
+// nvcc alone: kernels are the user's, and get their lane's stream.
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <span>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <stowage/exec/detail/cuda_call.hpp>
+#include <stowage/exec/detail/cuda_lane.hpp>
+#include <stowage/exec/detail/cuda_memory.hpp>
+#include <stowage/exec/device.hpp>
+#include <stowage/exec/notifier.hpp>
+
+namespace stowage::exec {
+
+/// How a cuda_device is made.
+struct cuda_device_options {
+    std::vector<int> ordinals = {
+        0};  ///< by device of the memgraph: CUDA's number of it; MIG parts are devices too
+    std::uint32_t compute_lanes = 1;           ///< streams for operators, each device
+    exec::notifier notifier = notifier::poll;  ///< how ended work is noticed
+    std::vector<std::span<std::byte>> arenas =
+        {};  ///< by device: the caller's device memory; empty: allocated
+    std::span<std::byte> host =
+        {};  ///< the host arena's memory, pinned by the caller; empty: made and pinned
+    std::function<cudaStream_t(const lane_description&)> stream =
+        {};  ///< the caller's stream for a lane, or null for one that is made; non-blocking ones are best
+    unsigned touch_threads = 4;  ///< threads that touch the host arena's pages before they are pinned
+    bool probe_peers = true;     ///< peer copies are tried with a pattern first; false: trusted
+    std::size_t stage_bytes = std::size_t{4} << 20U;  ///< of the pinned memory through which devices without
+                                                      ///< peer access copy, each link
+};
+
+/// Streams as lanes. One thread, the dispatcher, uses it.
+///
+/// A kernel that fails on the device loses the CUDA context, as CUDA has it: then the report names what was
+/// in flight, and neither this nor any other use of CUDA in the process goes on.
+template <class = void>
+class basic_cuda_device {
+public:
+    /// A kernel's stream.
+    using native_handle = cudaStream_t;
+
+    basic_cuda_device() = default;
+    explicit basic_cuda_device(int ordinal) { options_.ordinals = {ordinal}; }
+    explicit basic_cuda_device(cuda_device_options options) : options_(std::move(options)) {}
+    basic_cuda_device(const basic_cuda_device&) = delete;
+    basic_cuda_device& operator=(const basic_cuda_device&) = delete;
+    ~basic_cuda_device() { release(); }
+
+    /// The next run's work starts after `event` (recorded by the caller); null: at once.
+    void start_after(cudaEvent_t event) noexcept { start_after_ = event; }
+    /// At the end of the next run `event` is recorded; null: none.
+    void signal(cudaEvent_t event) noexcept { signal_ = event; }
+
+    [[nodiscard]] std::uint32_t compute_lanes() const noexcept { return options_.compute_lanes; }
+
+    /// Throws device_error naming the memory or lane that cannot be made, by CUDA's own word; then nothing is
+    /// left behind.
+    void prepare(const device_request& request, const work_source<native_handle>& source) {
+        release();
+        source_ = source;
+        lost_ = false;
+        if (request.arena_bytes.size() > options_.ordinals.size()) {
+            throw device_error("the memgraph has " + std::to_string(request.arena_bytes.size()) +
+                                   " devices, only " + std::to_string(options_.ordinals.size()) +
+                                   " are given",
+                               "device " + std::to_string(options_.ordinals.size()));
+        }
+        try {
+            for (std::size_t d = 0; d < request.arena_bytes.size(); ++d) {
+                const std::span<std::byte> given =
+                    d < options_.arenas.size() ? options_.arenas[d] : std::span<std::byte>{};
+                arenas_.push_back(detail::basic_cuda_arena<>::make(options_.ordinals[d],
+                                                                   request.arena_bytes[d], request.alignment,
+                                                                   given, "device " + std::to_string(d)));
+            }
+            host_ = detail::basic_pinned_arena<>::make(request.host_bytes, request.alignment, options_.host,
+                                                       options_.touch_threads);
+            for (const lane_description& description : request.lanes)
+                make_lane(description, request);
+            if (options_.notifier == notifier::pinned_word) make_words(request);
+        } catch (...) {
+            release();
+            throw;
+        }
+    }
+    void release() noexcept {
+        for (detail::cuda_lane& lane : lanes_) {
+            if (lane.stream != nullptr && !lost_) (void)cudaStreamSynchronize(lane.stream);
+        }
+        for (detail::cuda_lane& lane : lanes_)
+            lane.release();
+        lanes_.clear();
+        for (void* block : numbers_)
+            (void)cudaFree(block);
+        numbers_.clear();
+        for (void* block : pinned_)
+            (void)cudaFreeHost(block);
+        pinned_.clear();
+        arenas_.clear();
+        host_ = {};
+    }
+    [[nodiscard]] std::byte* base(turnip::memory_index memory) noexcept {
+        if (memory == turnip::host) return host_.data();
+        return memory < arenas_.size() ? arenas_[memory].data() : nullptr;
+    }
+    /// Throws device_error.
+    void write(turnip::memory_index memory, std::int64_t address, std::span<const std::byte> from) {
+        detail::cuda_check(cudaMemcpy(base(memory) + address, from.data(), from.size(), cudaMemcpyDefault),
+                           "a write failed", place_of(memory));
+    }
+    /// Throws device_error.
+    void read(turnip::memory_index memory, std::int64_t address, std::span<std::byte> to) {
+        detail::cuda_check(cudaMemcpy(to.data(), base(memory) + address, to.size(), cudaMemcpyDefault),
+                           "a read failed", place_of(memory));
+    }
+
+    void begin(const device_run& run) noexcept {
+        times_ = run.keep_times;
+        current_ = -1;
+        (void)cudaGetLastError();  // what the caller left is not the run's
+        start_ = clock::now();
+        for (detail::cuda_lane& lane : lanes_) {
+            lane.submitted = lane.taken = 0;
+            lane.done.store(0, std::memory_order_relaxed);
+            if (lane.word != nullptr) std::atomic_ref(*lane.word).store(0, std::memory_order_relaxed);
+            use(lane.ordinal);
+            if (start_after_ != nullptr) (void)cudaStreamWaitEvent(lane.stream, start_after_, 0);
+            if (times_) (void)cudaEventRecord(lane.began, lane.stream);
+        }
+        start_after_ = nullptr;
+    }
+    void end() noexcept {
+        if (!lost_) {
+            for (detail::cuda_lane& lane : lanes_)
+                (void)cudaStreamSynchronize(lane.stream);
+            if (signal_ != nullptr && !lanes_.empty()) {
+                use(lanes_.front().ordinal);
+                (void)cudaEventRecord(signal_, lanes_.front().stream);
+            }
+        }
+        signal_ = nullptr;
+    }
+
+    [[nodiscard]] submitted submit(const lane_work& work) noexcept {
+        detail::cuda_lane& lane = lanes_[work.lane];
+        if (lost_) return submitted::lost;
+        use(lane.ordinal);
+        detail::cuda_place& place = lane.place(lane.submitted);
+        cudaError_t code = cudaSuccess;
+        for (const lane_wait& w : work.waits) {
+            if (w.position <= lanes_[w.lane].taken)
+                continue;  // it has ended, and its event may mark later work
+            keep_first(code, cudaStreamWaitEvent(lane.stream, lanes_[w.lane].place(w.position - 1).ended, 0));
+        }
+        if (times_) keep_first(code, cudaEventRecord(place.start_time, lane.stream));
+        if (code == cudaSuccess) {
+            if (work.kind == work_kind::copy) {
+                code = copy(lane, work.copy);
+            } else {
+                const bool well =
+                    source_.run(source_.self, work.kind, work.vertex, work.slot, work.lane, lane.stream);
+                if (!well) return submitted::threw;
+                code = cudaPeekAtLastError();
+                if (code == cudaErrorNotReady) code = cudaSuccess;
+            }
+        }
+        if (times_) keep_first(code, cudaEventRecord(place.end_time, lane.stream));
+        keep_first(code, cudaEventRecord(place.ended, lane.stream));
+        keep_first(code, announce(lane));
+        if (code != cudaSuccess) {
+            lane.failure = detail::cuda_text(code);
+            lost_ = detail::cuda_is_lost(lane.stream);
+            return lost_ ? submitted::lost : submitted::refused;
+        }
+        ++lane.submitted;
+        return submitted::queued;
+    }
+    /// What is in streams cannot be called back: it runs to its end.
+    void abort() noexcept {}
+
+    [[nodiscard]] bool take(lane_index l, completion& end) noexcept {
+        detail::cuda_lane& lane = lanes_[l];
+        if (lane.taken == lane.submitted || !has_news(lane)) return false;
+        detail::cuda_place& place = lane.place(lane.taken);
+        const cudaError_t code = lost_ ? cudaErrorUnknown : cudaEventQuery(place.ended);
+        if (code == cudaErrorNotReady) {
+            (void)cudaGetLastError();
+            return false;
+        }
+        end = {};
+        ++lane.taken;
+        if (code != cudaSuccess) {
+            if (!lost_) lane.failure = detail::cuda_text(code);
+            lost_ = true;
+            end.result = outcome::lost;
+            return true;
+        }
+        if (times_) {
+            end.started = time_of(lane, place.start_time);
+            end.finished = std::max(end.started, time_of(lane, place.end_time));
+        }
+        return true;
+    }
+    void wait(std::int64_t until) noexcept {
+        if (options_.notifier == notifier::poll) {
+            std::this_thread::yield();
+            return;
+        }
+        // naps are short: after a lost context neither words nor callbacks come any more
+        constexpr std::chrono::nanoseconds word_nap = std::chrono::microseconds(20);
+        constexpr std::chrono::nanoseconds callback_nap = std::chrono::milliseconds(5);
+        std::chrono::nanoseconds most = options_.notifier == notifier::callback ? callback_nap : word_nap;
+        if (until != never)
+            most = std::min(most, std::chrono::nanoseconds(std::max<std::int64_t>(0, until - now())));
+        const std::uint32_t seen = seen_;
+        news_.wait_change(seen, std::chrono::microseconds(5), most);
+        quiet_ = news_.value() == seen;
+        seen_ = news_.value();
+    }
+    void wake() noexcept { news_.raise(); }
+    [[nodiscard]] std::int64_t now() const noexcept {
+        return std::chrono::duration_cast<std::chrono::nanoseconds>(clock::now() - start_).count();
+    }
+    [[nodiscard]] std::string failure(lane_index l) const {
+        return lanes_[l].failure.empty() ? "CUDA's context is lost" : lanes_[l].failure;
+    }
+
+private:
+    using clock = std::chrono::steady_clock;
+
+    static void keep_first(cudaError_t& code, cudaError_t next) noexcept {
+        if (code == cudaSuccess) code = next;
+    }
+    [[nodiscard]] static std::string place_of(turnip::memory_index memory) {
+        return memory == turnip::host ? "host" : "device " + std::to_string(memory);
+    }
+    void use(int ordinal) noexcept {
+        if (current_ == ordinal) return;
+        (void)cudaSetDevice(ordinal);
+        current_ = ordinal;
+    }
+
+    void make_lane(const lane_description& description, const device_request& request) {
+        detail::cuda_lane& lane = lanes_.emplace_back();
+        lane.description = description;
+        lane.ordinal = options_.ordinals[description.device];
+        lane.callback = {&lane.done, &news_};
+        int least = 0;
+        int greatest = 0;
+        detail::cuda_check(cudaSetDevice(lane.ordinal), "its CUDA device cannot be used", description.name);
+        detail::cuda_check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "priorities are not told",
+                           description.name);
+        const cudaStream_t given = options_.stream ? options_.stream(description) : nullptr;
+        lane.make(request.window, given, description.kind == lane_kind::compute ? greatest : least);
+        if (description.kind == lane_kind::peer) make_link(lane, request);
+    }
+    /// Peer access where it is there and does what it says; else memory to copy through.
+    void make_link(detail::cuda_lane& lane, const device_request& request) {
+        const int from = options_.ordinals[lane.description.source];
+        if (from == lane.ordinal) return;  // two memories of one device
+        int can = 0;
+        detail::cuda_check(cudaDeviceCanAccessPeer(&can, lane.ordinal, from), "peer access is not told",
+                           lane.description.name);
+        if (can != 0) {
+            const cudaError_t code = cudaDeviceEnablePeerAccess(from, 0);
+            if (code == cudaErrorPeerAccessAlreadyEnabled)
+                (void)cudaGetLastError();
+            else if (code != cudaSuccess)
+                can = 0;
+            if (can == 0) (void)cudaGetLastError();
+        }
+        if (can != 0 && (!options_.probe_peers || probe(lane, request))) return;
+        void* block = nullptr;
+        detail::cuda_check(cudaHostAlloc(&block, options_.stage_bytes, cudaHostAllocPortable),
+                           "there is no pinned memory to copy through", lane.description.name,
+                           static_cast<std::int64_t>(options_.stage_bytes));
+        pinned_.push_back(block);
+        lane.stage = static_cast<std::byte*>(block);
+    }
+    /// Sends a pattern and looks whether it arrives: some machines report peer access and lose writes.
+    [[nodiscard]] bool probe(detail::cuda_lane& lane, const device_request& request) {
+        const turnip::memory_index source = lane.description.source;
+        const turnip::memory_index to = lane.description.device;
+        const auto size = static_cast<std::size_t>(
+            std::min<std::int64_t>({4096, request.arena_bytes[source], request.arena_bytes[to]}));
+        std::vector<std::byte> pattern(size);
+        for (std::size_t i = 0; i < size; ++i)
+            pattern[i] = static_cast<std::byte>(i * 167 + 41);
+        std::vector<std::byte> got(size, std::byte{0});
+        const auto copy_all = [&] {
+            cudaError_t code = cudaMemcpy(base(to), got.data(), size, cudaMemcpyDefault);
+            keep_first(code, cudaMemcpy(base(source), pattern.data(), size, cudaMemcpyDefault));
+            keep_first(code, cudaMemcpyPeerAsync(base(to), lane.ordinal, base(source),
+                                                 options_.ordinals[source], size, lane.stream));
+            keep_first(code, cudaStreamSynchronize(lane.stream));
+            keep_first(code, cudaMemcpy(got.data(), base(to), size, cudaMemcpyDefault));
+            return code;
+        };
+        if (copy_all() == cudaSuccess) return got == pattern;
+        (void)cudaGetLastError();
+        return false;
+    }
+    /// A pinned word for each lane, and on each lane's device the numbers that are copied into it.
+    void make_words(const device_request& request) {
+        const std::size_t count = 2 * static_cast<std::size_t>(request.window);
+        std::vector<std::uint32_t> values(count);
+        for (std::size_t i = 0; i < count; ++i)
+            values[i] = static_cast<std::uint32_t>(i);
+        for (detail::cuda_lane& lane : lanes_) {
+            const std::string& name = lane.description.name;
+            void* word = nullptr;
+            detail::cuda_check(cudaHostAlloc(&word, sizeof(std::uint32_t), cudaHostAllocPortable),
+                               "there is no pinned word", name);
+            pinned_.push_back(word);
+            lane.word = static_cast<std::uint32_t*>(word);
+            detail::cuda_check(cudaSetDevice(lane.ordinal), "its CUDA device cannot be used", name);
+            void* block = nullptr;
+            detail::cuda_check(cudaMalloc(&block, count * sizeof(std::uint32_t)), "there is no device memory",
+                               name);
+            numbers_.push_back(block);
+            lane.numbers = static_cast<const std::uint32_t*>(block);
+            detail::cuda_check(
+                cudaMemcpy(block, values.data(), count * sizeof(std::uint32_t), cudaMemcpyDefault),
+                "a write failed", name);
+        }
+    }
+
+    [[nodiscard]] cudaError_t copy(detail::cuda_lane& lane, const copy_request& copy) noexcept {
+        if (copy.bytes == 0) return cudaSuccess;
+        const auto bytes = static_cast<std::size_t>(copy.bytes);
+        std::byte* const to = base(copy.to) + copy.to_address;
+        const std::byte* const from =
+            copy.bound != nullptr ? copy.bound : base(copy.from) + copy.from_address;
+        if (copy.to == turnip::host)
+            return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, lane.stream);
+        if (copy.from == turnip::host)
+            return cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, lane.stream);
+        const int source = options_.ordinals[copy.from];
+        if (source == lane.ordinal)
+            return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, lane.stream);
+        if (lane.stage == nullptr)
+            return cudaMemcpyPeerAsync(to, lane.ordinal, from, source, bytes, lane.stream);
+        cudaError_t code = cudaSuccess;
+        for (std::size_t at = 0; at < bytes && code == cudaSuccess; at += options_.stage_bytes) {
+            const std::size_t part = std::min(options_.stage_bytes, bytes - at);
+            code = cudaMemcpyAsync(lane.stage, from + at, part, cudaMemcpyDeviceToHost, lane.stream);
+            keep_first(code, cudaMemcpyAsync(to + at, lane.stage, part, cudaMemcpyHostToDevice, lane.stream));
+        }
+        return code;
+    }
+    /// Has the end of the work put into `lane` last be told, where that is not by asking its event.
+    [[nodiscard]] cudaError_t announce(detail::cuda_lane& lane) noexcept {
+        if (options_.notifier == notifier::callback) {
+            const auto call = [](void* data) {
+                auto& callback = *static_cast<detail::cuda_callback*>(data);
+                callback.done->fetch_add(1, std::memory_order_release);
+                callback.news->raise();
+            };
+            return cudaLaunchHostFunc(lane.stream, call, &lane.callback);
+        }
+        if (options_.notifier == notifier::poll) return cudaSuccess;
+        const std::size_t number = (lane.submitted + 1) % (2 * lane.places.size());
+        return cudaMemcpyAsync(lane.word, lane.numbers + number, sizeof(std::uint32_t),
+                               cudaMemcpyDeviceToHost, lane.stream);
+    }
+    /// The oldest work of `lane` may have ended, by word or callback; after a wait in which no news came the
+    /// event is asked all the same.
+    [[nodiscard]] bool has_news(const detail::cuda_lane& lane) const noexcept {
+        if (options_.notifier == notifier::poll || quiet_ || lost_) return true;
+        if (options_.notifier == notifier::callback)
+            return lane.done.load(std::memory_order_acquire) > lane.taken;
+        return std::atomic_ref(*lane.word).load(std::memory_order_acquire) !=
+               lane.taken % (2 * lane.places.size());
+    }
+    [[nodiscard]] static std::int64_t time_of(const detail::cuda_lane& lane, cudaEvent_t event) noexcept {
+        float milliseconds = 0;
+        if (cudaEventElapsedTime(&milliseconds, lane.began, event) != cudaSuccess) return 0;
+        return static_cast<std::int64_t>(static_cast<double>(milliseconds) * 1e6);
+    }
+
+    cuda_device_options options_;
+    work_source<native_handle> source_;
+    std::vector<detail::basic_cuda_arena<>> arenas_;
+    detail::basic_pinned_arena<> host_;
+    std::deque<detail::cuda_lane> lanes_;  // whose addresses callbacks hold
+    std::vector<void*> pinned_;            // to be freed
+    std::vector<void*> numbers_;           // to be freed
+    cudaEvent_t start_after_ = nullptr;
+    cudaEvent_t signal_ = nullptr;
+    int current_ = -1;  // the CUDA device that the dispatcher's thread uses
+    bool times_ = true;
+    bool lost_ = false;
+    bool quiet_ = false;
+    detail::progress_counter news_;
+    std::uint32_t seen_ = 0;
+    clock::time_point start_ = clock::now();
+};
+/// Streams as lanes: see basic_cuda_device.
+using cuda_device = basic_cuda_device<>;
+
+static_assert(device<cuda_device>);
+
+}  // namespace stowage::exec
