@@ -53,23 +53,6 @@ struct row {
     std::vector<way> ways = {};
 };
 
-/// Proven: work of the one compute lane, and the bytes that must come in, or go out, on their lanes.
-[[nodiscard]] double least_seconds(const tensor_graph& graph, const turnip::machine& m,
-                                   const turnip::compiled& made) {
-    double compute = 0;
-    double in = 0;
-    double out = 0;
-    for (operator_index op = 0; op < graph.operator_count(); ++op)
-        compute += turnip::operator_seconds(graph, op, m);
-    for (buffer_index b = 0; b < graph.buffer_count(); ++b) {
-        if (is_alive_at_start(graph.kind(b)))
-            in += turnip::move_seconds(turnip::vertex_kind::reload, graph.bytes(b), m);
-        if (graph.kind(b) == buffer_kind::output)
-            out += turnip::move_seconds(turnip::vertex_kind::offload, graph.bytes(b), m);
-    }
-    return std::max({compute, in, out, made.makespan_lower_bound});
-}
-
 [[nodiscard]] turnip::compiled checked(const turnip::taskgraph& tasks, turnip::compiled made,
                                        std::int64_t capacity) {
     if (!made.ok()) return made;
@@ -88,7 +71,7 @@ struct row {
     result.needed_gb =
         static_cast<double>(persistent_bytes(graph) + *std::max_element(live.begin(), live.end())) / 1e9;
     const turnip::taskgraph tasks = turnip::make_taskgraph(graph);
-    turnip::compile_options options{.devices = {{.capacity = what.capacity}}, .alignment = 256};
+    turnip::compile_options options{.devices = {{.capacity = what.capacity}}, .alignment = 256, .machine = m};
     const turnip::compiled least = checked(tasks, turnip::compile(tasks, options), what.capacity);
     options.goal = turnip::goal::time;
     const turnip::compiled quick = checked(tasks, turnip::compile(tasks, options), what.capacity);
@@ -97,7 +80,7 @@ struct row {
     if (least.ok()) {
         result.moved_gb = static_cast<double>(least.bytes_moved) / 1e9;
         result.bound_gb = static_cast<double>(least.bytes_moved_lower_bound) / 1e9;
-        result.bound_seconds = least_seconds(graph, m, quick.ok() ? quick : least);
+        result.bound_seconds = least.makespan_lower_bound;
         result.compile_seconds = quick.ok() ? quick.seconds : least.seconds;
     }
     const auto simulated = [&](const std::string& name, const turnip::compiled& of, schedule how) {

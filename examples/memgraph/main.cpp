@@ -104,6 +104,7 @@ struct answer {
     options.alignment = given.alignment;
     options.name = found.program.name;
     options.limits = given.limits();
+    options.machine = found.machine;
     return options;
 }
 

@@ -94,6 +94,7 @@ TEST_CASE("every memgraph is right, by verification and by running it, for any s
             const turnip::compiled again =
                 turnip::compile(given.tasks, given.options, turnip::horizon{options});
             CHECK(again.memgraph == made.memgraph);
+            CHECK(made.bytes_moved_lower_bound <= made.bytes_moved);
         }
     }
     CHECK(moves > 2000);

@@ -20,6 +20,10 @@
 #include <stowage/turnip/compiled.hpp>
 #include <stowage/turnip/detail/horizon_run.hpp>
 #include <stowage/turnip/detail/host_plan.hpp>
+#include <stowage/turnip/detail/model_builder.hpp>
+#include <stowage/turnip/detail/price_bound.hpp>
+#include <stowage/turnip/detail/residency_model.hpp>
+#include <stowage/turnip/detail/time_bound.hpp>
 #include <stowage/turnip/detail/write_memgraph.hpp>
 #include <stowage/turnip/options.hpp>
 #include <stowage/turnip/taskgraph.hpp>
@@ -119,6 +123,7 @@ struct horizon {
         result.memgraph = detail::write_memgraph(task, lines, asked);
         result.status = status::feasible;
         count_moves(task.program, result);
+        add_bounds(task, order, asked, result);
         return result;
     }
     /// "horizon".
@@ -139,6 +144,27 @@ private:
                             std::to_string(bytes) + " bytes of device " + std::to_string(device);
         }
         return result.status == status::infeasible;
+    }
+    /// What no memgraph for this order can beat: bytes by prices, with all devices as one pool, and time.
+    static void add_bounds(const taskgraph& task, std::span<const operator_index> order,
+                           const compile_options& asked, compiled& result) {
+        constexpr std::size_t evaluations = 400;
+        std::int64_t pool = 0;
+        for (const memory_limit& limit : asked.devices) {
+            constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+            pool = limit.capacity > most - pool ? most : pool + limit.capacity;
+        }
+        const bool merged = task.devices > 1;  // bytes may wait on another device
+        const detail::residency_model model =
+            detail::make_residency_model(task, order, asked.alignment, merged);
+        detail::price_bound bound(model, pool);
+        bound.improve(result.bytes_moved, evaluations);
+        result.bytes_moved_lower_bound = bound.proven();
+        result.prices = bound.prices();
+        if (result.bytes_moved <= result.bytes_moved_lower_bound) result.status = status::optimal;
+        result.makespan_lower_bound = detail::time_bound(
+            task, merged ? detail::make_residency_model(task, order, asked.alignment) : model, order,
+            asked.devices[0].capacity, result.bytes_moved_lower_bound, asked.machine);
     }
     static void count_moves(const tensor_graph& program, compiled& result) {
         for (vertex_index v = 0; v < result.memgraph.vertices.size(); ++v) {
