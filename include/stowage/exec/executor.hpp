@@ -6,11 +6,9 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <coroutine>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <memory>
 #include <optional>
 #include <span>
 #include <stop_token>
@@ -24,6 +22,8 @@
 #include <stowage/exec/detail/dispatcher_thread.hpp>
 #include <stowage/exec/detail/kernel_slots.hpp>
 #include <stowage/exec/detail/operand_views.hpp>
+#include <stowage/exec/detail/run_awaiter.hpp>
+#include <stowage/exec/detail/vertex_tables.hpp>
 #include <stowage/exec/device.hpp>
 #include <stowage/exec/kernel.hpp>
 #include <stowage/exec/kernel_task.hpp>
@@ -64,8 +64,9 @@ public:
         request.alignment = graph.alignment;
         request.window = window;
         failures_.resize(plan.lanes.size());
-        std::vector<std::uint64_t> keys = make_keys(plan, options);
-        const std::vector<vertex_use> uses = uses_of_vertices();
+        std::vector<std::uint64_t> keys = detail::priority_keys(program, graph, plan, options);
+        const std::vector<detail::vertex_use> uses = detail::vertex_uses<handle_type>(kernels_, graph);
+        has_coroutines_ = std::find(uses.begin(), uses.end(), detail::vertex_use::coroutine) != uses.end();
         slots_.prepare(has_coroutines_ ? options.kernel_slots : 0, options.kernel_frame_bytes);
         device_.prepare(request, work_source<handle_type>{this, &executor::run_work});
         try {
@@ -101,7 +102,9 @@ public:
 
     /// The same as an awaitable: the run is dispatched by a thread of the executor's own, on which the
     /// awaiting coroutine resumes. `co_await executor.run_async(options)` gives the report.
-    [[nodiscard]] auto run_async(const run_options& options = {}) { return run_awaiter{*this, options}; }
+    [[nodiscard]] auto run_async(const run_options& options = {}) {
+        return detail::run_awaiter<executor>{*this, thread_, options};
+    }
 
     /// Starts a run that the caller dispatches, by poll() and wait(), from a loop of its own. Throws as
     /// run().
@@ -191,7 +194,6 @@ public:
 private:
     using clock = std::chrono::steady_clock;
     using dispatcher_type = detail::dispatcher<Device, executor>;
-    using vertex_use = typename dispatcher_type::vertex_use;
     friend dispatcher_type;
     struct waker {
         Device* device;
@@ -371,58 +373,6 @@ private:
     void check_idle() const {
         if (running()) throw usage_error("a run is under way");
     }
-    [[nodiscard]] std::vector<std::uint64_t> make_keys(const detail::schedule& plan,
-                                                       const executor_options& options) {
-        std::vector<double> seconds(plan.vertices);
-        for (turnip::vertex_index v = 0; v < plan.vertices; ++v)
-            seconds[v] = turnip::vertex_seconds(program_, graph_, v, options.machine);
-        std::vector<std::uint64_t> keys(plan.vertices);
-        const priority_view view{program_,        graph_, plan.order, plan.successor_begin,
-                                 plan.successors, seconds};
-        if (!priority_(view, keys)) keys = {};
-        return keys;
-    }
-    [[nodiscard]] std::vector<vertex_use> uses_of_vertices() {
-        std::vector<vertex_use> uses(graph_.vertices.size(), vertex_use::kernel);
-        for (std::size_t v = 0; v < uses.size(); ++v) {
-            const turnip::vertex& at = graph_.vertices[v];
-            if (at.kind != turnip::vertex_kind::op) {
-                uses[v] = vertex_use::copy;
-            } else if constexpr (coroutine_kernels<Kernels, handle_type>) {
-                if (kernels_.is_coroutine(at.op)) {
-                    uses[v] = vertex_use::coroutine;
-                    has_coroutines_ = true;
-                }
-            }
-        }
-        return uses;
-    }
-
-    /// Awaits a run. The awaiting coroutine is resumed by the executor's dispatcher thread; it owns its
-    /// frame.
-    struct run_awaiter {
-        executor& self;
-        run_options options;
-        std::exception_ptr failure = {};
-        [[nodiscard]] bool await_ready() const noexcept { return false; }
-        void await_suspend(std::coroutine_handle<> waiting) {
-            self.thread_.post(
-                this,
-                [](void* me) noexcept {
-                    auto& awaiter = *static_cast<run_awaiter*>(me);
-                    try {
-                        awaiter.self.run(awaiter.options);
-                    } catch (...) {
-                        awaiter.failure = std::current_exception();
-                    }
-                },
-                waiting);
-        }
-        const run_report& await_resume() const {
-            if (failure) std::rethrow_exception(failure);
-            return self.report();
-        }
-    };
 
     const tensor_graph& program_;
     const turnip::memgraph& graph_;

@@ -21,6 +21,7 @@
 #include <stowage/exec/detail/recorder.hpp>
 #include <stowage/exec/detail/schedule.hpp>
 #include <stowage/exec/detail/segment_queues.hpp>
+#include <stowage/exec/detail/vertex_tables.hpp>
 #include <stowage/exec/device.hpp>
 
 namespace stowage::exec::detail {
@@ -36,7 +37,6 @@ public:
         std::int64_t chunk_bytes = 0;  // 0: copies are not split
         std::uint32_t segments = 0;  // most segments that wait for lanes at once; 0: no kernel is a coroutine
     };
-    enum class vertex_use : std::uint8_t { kernel, copy, coroutine };
 
     dispatcher(Device& device, Owner& owner) : device_(device), owner_(owner) {}
     dispatcher(const dispatcher&) = delete;

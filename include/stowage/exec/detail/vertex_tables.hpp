@@ -1,0 +1,46 @@
+#pragma once
+// What an executor says of each vertex to its dispatcher: its key by the priority policy, and how it is run.
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <stowage/exec/detail/schedule.hpp>
+#include <stowage/exec/kernel_task.hpp>
+#include <stowage/exec/run_options.hpp>
+
+namespace stowage::exec::detail {
+
+/// How a vertex is run.
+enum class vertex_use : std::uint8_t { kernel, copy, coroutine };
+
+/// Keys by vertex; empty if the policy gives none.
+template <class = void>
+[[nodiscard]] std::vector<std::uint64_t> priority_keys(const tensor_graph& program,
+                                                       const turnip::memgraph& graph, const schedule& plan,
+                                                       const executor_options& options) {
+    std::vector<double> seconds(plan.vertices);
+    for (vertex_index v = 0; v < plan.vertices; ++v)
+        seconds[v] = turnip::vertex_seconds(program, graph, v, options.machine);
+    std::vector<std::uint64_t> keys(plan.vertices);
+    const priority_view view{program, graph, plan.order, plan.successor_begin, plan.successors, seconds};
+    if (!options.priority(view, keys)) keys = {};
+    return keys;
+}
+
+/// How each vertex is run; an operator by a coroutine where `kernels` say so.
+template <class Handle, class Kernels>
+[[nodiscard]] std::vector<vertex_use> vertex_uses(Kernels& kernels, const turnip::memgraph& graph) {
+    std::vector<vertex_use> uses(graph.vertices.size(), vertex_use::kernel);
+    for (std::size_t v = 0; v < uses.size(); ++v) {
+        const turnip::vertex& at = graph.vertices[v];
+        if (at.kind != turnip::vertex_kind::op) {
+            uses[v] = vertex_use::copy;
+        } else if constexpr (coroutine_kernels<Kernels, Handle>) {
+            if (kernels.is_coroutine(at.op)) uses[v] = vertex_use::coroutine;
+        }
+    }
+    return uses;
+}
+
+}  // namespace stowage::exec::detail
