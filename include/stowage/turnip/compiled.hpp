@@ -32,9 +32,9 @@ struct compiled {
     std::int64_t bytes_moved_lower_bound = 0;
     double makespan_lower_bound = 0;  ///< seconds, by the cost model, for any execution; 0: not asked for
     double makespan = 0;              ///< seconds by simulation; 0: not asked for
-    /// If infeasible: the least capacity of the memory concerned that would do.
+    /// If there is no memgraph: the least capacity of the memory concerned that is known to do; 0: none is.
     std::int64_t least_capacity = 0;
-    memory_index memory = 0;              ///< if infeasible: the memory concerned, a device or `host`
+    memory_index memory = 0;              ///< if there is no memgraph: the memory concerned, device or `host`
     operator_index blamed = no_operator;  ///< if infeasible: the operator that needs it, if it is one
     std::string reason = {};              ///< if there is no memgraph: why, in words
     std::string found_by = {};            ///< the policy, and the variant of it that won

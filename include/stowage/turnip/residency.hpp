@@ -15,6 +15,7 @@
 
 #include <stowage/budget.hpp>
 #include <stowage/graph/tensor_graph.hpp>
+#include <stowage/layout/capacity.hpp>
 #include <stowage/status.hpp>
 #include <stowage/turnip/compiled.hpp>
 #include <stowage/turnip/detail/bound_branching.hpp>
@@ -23,6 +24,7 @@
 #include <stowage/turnip/detail/insertion.hpp>
 #include <stowage/turnip/detail/model_builder.hpp>
 #include <stowage/turnip/detail/price_bound.hpp>
+#include <stowage/turnip/detail/rectangles.hpp>
 #include <stowage/turnip/detail/residency_model.hpp>
 #include <stowage/turnip/detail/residency_planner.hpp>
 #include <stowage/turnip/detail/residency_state.hpp>
@@ -76,8 +78,7 @@ public:
             }
             if (asked_.host.capacity == unlimited) break;
         }
-        if (result_.reason.empty())
-            result_.reason = "the alignments of buffers leave no room for an operator";
+        if (result_.reason.empty()) say_why_unknown();
         return std::move(result_);
     }
 
@@ -92,7 +93,7 @@ private:
             if (*top <= capacities_[d]) continue;
             const auto step = static_cast<std::size_t>(top - model_.forced[d].begin());
             result_.blamed = model_.steps[step].op;
-            refuse(d, *top,
+            refuse(d, *top, capacity_that_does(d, *top),
                    result_.blamed != no_operator
                        ? task_.program.describe_operator(result_.blamed).text("operator") + " needs "
                        : "what starts or ends on device " + std::to_string(d) + " needs ");
@@ -100,14 +101,48 @@ private:
         }
         const std::int64_t least_host = least_host_bytes(task_, model_, capacities_);
         if (least_host <= asked_.host.capacity) return true;
-        refuse(host, least_host, "what cannot be on a device needs on the host ");
+        compile_options roomier = asked_;
+        roomier.goal = goal::bytes;
+        roomier.host.capacity = least_host;
+        const compiled found = basic_residency_compiler(task_, result_.order, roomier, options_)();
+        refuse(host, least_host, found.ok() ? least_host : std::max(least_host, found.least_capacity),
+               "what cannot be on a device needs on the host ");
         return false;
     }
-    void refuse(memory_index memory, std::int64_t least, std::string what) {
+    void say_why_unknown() {
+        result_.reason = "the alignments of buffers leave no room for an operator";
+        for (memory_index d = 0; d < task_.devices && result_.least_capacity == 0; ++d) {
+            const std::int64_t does = enough(d, capacities_[d]);
+            if (does <= capacities_[d]) continue;
+            result_.memory = d;
+            result_.least_capacity = does;
+        }
+    }
+    /// `least` is proven, `does` is known to do.
+    void refuse(memory_index memory, std::int64_t least, std::int64_t does, std::string what) {
         result_.status = status::infeasible;
         result_.memory = memory;
-        result_.least_capacity = least;
-        result_.reason = std::move(what) + std::to_string(least) + " bytes";
+        result_.least_capacity = does;
+        result_.reason =
+            std::move(what) + (does > least ? "at least " : "") + std::to_string(least) + " bytes";
+    }
+    /// The `sum` of what must be on device `d` at once, if it does, else what is enough.
+    [[nodiscard]] std::int64_t capacity_that_does(memory_index d, std::int64_t sum) const {
+        const std::int64_t does = enough(d, sum);
+        if (does == sum) return sum;
+        compile_options roomier = asked_;
+        roomier.goal = goal::bytes;
+        roomier.host.capacity = unlimited;
+        for (memory_index e = 0; e < task_.devices; ++e)
+            roomier.devices[e].capacity = e == d ? sum : unlimited;
+        return basic_residency_compiler(task_, result_.order, roomier, options_)().ok() ? sum : does;
+    }
+    /// A capacity of device `d` that does: alignments can take more than the `sum` of what is there at once.
+    [[nodiscard]] std::int64_t enough(memory_index d, std::int64_t sum) const {
+        const stay_plan nothing_kept = make_rectangles(model_, std::vector<char>(model_.gaps.size(), 0));
+        std::vector<std::uint32_t> owner;
+        const layout::problem problem = layout_problem_of(model_, task_.program, nothing_kept, d, owner);
+        return layout::fit(problem, sum, asked_.limits).least_capacity;
     }
 
     void find_bound() {

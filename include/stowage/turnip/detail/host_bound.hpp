@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -47,10 +48,11 @@ template <class = void>
     }
     // Bytes alive at each step beside the fixed ones, once for each buffer: on one device or on the host.
     std::vector<std::int64_t> alive(model.steps.size() + 1, 0);
+    constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
     std::vector<std::int64_t> room(model.steps.size(), 0);
     for (std::size_t s = 0; s < room.size(); ++s) {
         for (memory_index d = 0; d < model.devices; ++d)
-            room[s] = std::min(room[s] + capacities[d], std::int64_t{1} << 60);
+            room[s] = capacities[d] > most - room[s] ? most : room[s] + capacities[d];
     }
     for (const model_access& a : model.accesses) {
         const buffer_index b = model.instances[a.instance].buffer;

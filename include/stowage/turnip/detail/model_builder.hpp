@@ -41,6 +41,7 @@ public:
         sort_accesses();
         make_gaps();
         count_forced();
+        check_sums();
         return std::move(model_);
     }
 
@@ -341,6 +342,21 @@ private:
         for (std::size_t d = 0; d < pad.size(); ++d) {
             for (std::size_t s = 0; s < model_.steps.size(); ++s)
                 model_.forced[d][s] -= pad[d][s];  // one of them may lie on top, unpadded
+        }
+    }
+
+    /// Throws overflow_error where all that may move passes 2^63 - 1: no decision's sum can then wrap.
+    void check_sums() const {
+        std::int64_t sum = model_.constant_in;
+        const auto add = [&](std::int64_t bytes) {
+            sum = stowage::detail::checked_add(sum, bytes, "what may have to move");
+        };
+        for (const model_gap& gap : model_.gaps)
+            add(gap.bytes_in);
+        for (const model_version& version : model_.versions)
+            add(version.bytes_out);
+        for (const model_step& step : model_.steps) {
+            if (step.is_transfer) add(program_.bytes(model_.instances[step.target].buffer));
         }
     }
 
