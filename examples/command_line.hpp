@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstdint>
 #include <exception>
+#include <filesystem>
 #include <initializer_list>
 #include <iostream>
 #include <optional>
@@ -47,8 +48,14 @@ namespace examples {
 
 /// Refuses options that would write one file, or standard output, twice. `--json` counts as "-".
 inline void check_distinct(std::initializer_list<std::string> files) {
+    const auto place_of = [](const std::string& file) {
+        return file == "-" ? file : std::filesystem::absolute(file).lexically_normal().string();
+    };
     for (const auto* file = files.begin(); file != files.end(); ++file) {
-        if (file->empty() || std::find(files.begin(), file, *file) == file) continue;
+        const auto same = [&](const std::string& other) {
+            return !other.empty() && place_of(other) == place_of(*file);
+        };
+        if (file->empty() || std::none_of(files.begin(), file, same)) continue;
         const std::string place = *file == "-" ? "standard output" : *file;
         throw CLI::ValidationError(place, "two options write it, only one can");
     }
@@ -81,7 +88,9 @@ template <class Parse, class Work>
         std::cerr << program << ": " << error.what() << "\n";
         return exit_bad_input;
     } catch (const stowage::error& error) {
-        std::cerr << program << ": " << (input.empty() ? "" : input + ": ") << error.what() << "\n";
+        const std::string_view text = error.what();
+        std::cerr << program << ": " << (input.empty() || text.starts_with(input + ":") ? "" : input + ": ")
+                  << text << "\n";
         return exit_bad_input;
     } catch (const std::exception& error) {
         std::cerr << program << ": " << error.what() << "\n";

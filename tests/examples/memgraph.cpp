@@ -136,6 +136,7 @@ TEST_CASE("bad usage and bad input: status 2, place and name, no file") {
     refused(path + " --capacity 40 --budget -1", "--budget");
     refused(path + " --capacity 40 --machine /nowhere.json", "/nowhere.json");
     refused("/nowhere.json --capacity 40", "/nowhere.json");
+    refused(path + " --capacity 40 --html " + (folder.path() / "." / "m.json").string(), "two options");
     CHECK(stowage::test::run(program + " " + path + " --capacity 40 --json -o -").status == 2);
     CHECK(stowage::test::run(program + " --help").status == 0);
 }

@@ -46,6 +46,10 @@ TEST_CASE("what is no machine is named") {
     CHECK(error_of(R"({"jitter": 1.5})") == "<input>: machine: jitter is not from 0 to 1");
     CHECK(error_of(R"({"jitter": [0]})") == "<input>: jitter: is to be a number, it is an array");
     CHECK(error_of(R"({"bytes_per_second": 0})") == "<input>: machine: bytes_per_second is not positive");
+    CHECK(error_of(R"({"bytes_per_second": 1e-320})") ==
+          "<input>: machine: bytes_per_second is not from 1e-9 to 1e300");
+    CHECK(error_of(R"({"bytes_per_second": 1e308})") ==
+          "<input>: machine: bytes_per_second is not from 1e-9 to 1e300");
     CHECK(error_of(R"({"compute_lanes": 0})") ==
           "<input>: compute_lanes: is to be an integer from 1 to 65535, it is 0");
     CHECK(error_of(R"({"compute_lanes": 1.5})") ==

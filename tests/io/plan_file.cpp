@@ -131,7 +131,7 @@ TEST_CASE("the plan of another program is refused") {
     } catch (const io::fingerprint_error& error) {
         CHECK(error.of_plan() == graph.fingerprint());
         CHECK(error.of_program() == other.fingerprint());
-        CHECK(std::string(error.what()) == "p.json: fingerprint: the plan was made for the program " +
+        CHECK(std::string(error.what()) == "p.json: fingerprint: it was made for the program " +
                                                io::fingerprint_text(graph.fingerprint()) +
                                                ", this is the program " +
                                                io::fingerprint_text(other.fingerprint()));

@@ -48,7 +48,7 @@ private:
 
 inline fingerprint_error::fingerprint_error(const std::string& source, std::uint64_t plan,
                                             std::uint64_t program)
-    : error(source + ": fingerprint: the plan was made for the program " + fingerprint_text(plan) +
+    : error(source + ": fingerprint: it was made for the program " + fingerprint_text(plan) +
             ", this is the program " + fingerprint_text(program)),
       plan_(plan), program_(program) {}
 

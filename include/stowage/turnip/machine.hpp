@@ -34,7 +34,10 @@ struct machine {
 template <class = void>
 void check_machine(const machine& m) {
     const auto rate = [](double value, const char* name) {
-        if (!(value > 0 && value <= 1e300)) throw error(std::string("machine: ") + name + " is not positive");
+        if (!(value > 0)) throw error(std::string("machine: ") + name + " is not positive");
+        // what a machine's times are divided by leaves them finite
+        if (!(value >= 1e-9 && value <= 1e300))
+            throw error(std::string("machine: ") + name + " is not from 1e-9 to 1e300");
     };
     const auto time = [](double value, const char* name) {
         if (!(value >= 0 && value <= 1e9)) {
