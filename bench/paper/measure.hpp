@@ -14,6 +14,7 @@
 #include <stowage/order/exact.hpp>
 #include <stowage/roam.hpp>
 #include <stowage/roam/paper.hpp>
+#include <stowage/roam/streams.hpp>
 #include <stowage/verify.hpp>
 
 #include "../../examples/plan/rivals.hpp"
@@ -58,6 +59,7 @@ struct measured {
     std::string rule_peak_at;    ///< operator at which it is met
     std::vector<variant> node_limits;
     std::vector<variant> switched_off;
+    std::vector<plan> streams;  ///< the paper's plan with 2 and 4
 };
 
 /// Times `work` so many times.
@@ -157,8 +159,8 @@ template <class Work>
     result.model_ss = plan_program::model_ss(solver, graph, how.alignment, proven, limit);
     result.model_ms = plan_program::model_ms(solver, graph, how.alignment, proven, limit);
     budget account;
-    const roam::paper_ordering rule =
-        roam::order_as_paper(graph, roam::paper_segment_policy(), account, {.keep_program_order = false});
+    const roam::paper_ordering rule = roam::order_as_paper(
+        graph, roam::paper_segment_policy(), account, {.long_segments = false, .keep_program_order = false});
     result.rule_peak = rule.ordered.peak;
     const std::vector<std::int64_t> live = live_bytes(graph, rule.ordered.order);
     const auto at = std::max_element(live.begin(), live.end());
@@ -166,6 +168,11 @@ template <class Work>
         const operator_index op = rule.ordered.order[static_cast<std::size_t>(at - live.begin())];
         result.rule_peak_at = graph.describe_operator(op).text("operator") + ", " +
                               std::string(to_string(rule.schedule.stages[op]));
+    }
+    for (const std::size_t streams : {2U, 4U}) {
+        result.streams.push_back(
+            roam::in_streams(graph, result.paper, streams, layout::default_portfolio(), options));
+        verified(result.streams.back());
     }
     result.node_limits = run_node_limits(graph, how);
     result.switched_off = run_switched_off(graph, how);

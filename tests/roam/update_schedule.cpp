@@ -126,6 +126,37 @@ TEST_CASE("delaying saves bytes where gradients are larger than activations, and
     CHECK(late.peak == test::least_peak(graph));
 }
 
+TEST_CASE(
+    "what the backward pass computes again ties segments together, unless only the trunk is looked at") {
+    program step;
+    const auto w = step.add_buffer({.bytes = 8, .kind = buffer_kind::parameter});
+    std::vector<buffer_id> x = {step.add_buffer({.bytes = 8})};
+    step.add_operator({.name = "in", .writes = {x[0]}, .stage = stage::forward});
+    for (int i = 0; i < 4; ++i) {
+        x.push_back(step.add_buffer({.bytes = 8}));
+        step.add_operator({.reads = {x[x.size() - 2], w}, .writes = {x.back()}, .stage = stage::forward});
+    }
+    buffer_id g = step.add_buffer({.bytes = 8});
+    step.add_operator({.reads = {x.back()}, .writes = {g}, .stage = stage::backward});
+    for (int i = 4; i-- > 0;) {
+        const auto again = step.add_buffer({.bytes = 8});
+        const auto next =
+            step.add_buffer({.bytes = 8, .kind = i == 0 ? buffer_kind::output : buffer_kind::intermediate});
+        step.add_operator(
+            {.reads = {x[static_cast<std::size_t>(i)]}, .writes = {again}, .stage = stage::backward});
+        step.add_operator({.reads = {g, again}, .writes = {next}, .stage = stage::backward});
+        g = next;
+    }
+    const tensor_graph graph = make_tensor_graph(step);
+    const auto trunk = roam::schedule_updates(graph);
+    const auto all = roam::schedule_updates(graph, {.trunk = false});
+    CHECK(trunk.boundaries.size() == 10);  // all but what is computed again
+    CHECK(all.boundaries.size() < 8);
+    CHECK_FALSE(trunk.segmentation.independent);
+    CHECK(all.segmentation.independent);
+    CHECK(solve(graph, all).peak == test::least_peak(graph));
+}
+
 TEST_CASE("every schedule of any program is legal, whatever the options") {
     stowage::detail::splitmix64 random(3);
     for (int round = 0; round < 250; ++round) {
@@ -138,8 +169,10 @@ TEST_CASE("every schedule of any program is legal, whatever the options") {
             staged.add_operator(std::move(op));
         }
         const tensor_graph graph = make_tensor_graph(staged);
-        const roam::update_options options{
-            .radius = random.uniform() * 2, .alpha = 3 * random.uniform(), .delay = random.below(4) != 0};
+        const roam::update_options options{.radius = random.uniform() * 2,
+                                           .alpha = 3 * random.uniform(),
+                                           .delay = random.below(4) != 0,
+                                           .trunk = random.below(3) != 0};
         const roam::update_schedule schedule = roam::schedule_updates(graph, options);
         const roam::segmented_order found = solve(graph, schedule);
         const verify::verdict verdict = verify::check_order(graph, found.order);

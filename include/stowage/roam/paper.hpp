@@ -44,6 +44,7 @@ struct paper_options {
 
 /// How a plan came about, part by part.
 struct paper_report {
+    bool trunk = true;                          ///< segments are those of the trunk, else longer ones
     double radius = 0;                          ///< delay radius that was taken
     std::size_t branches = 0;                   ///< weight-update branches
     std::size_t delayed = 0;                    ///< of them, those that run later than they could
@@ -133,6 +134,7 @@ public:
         const std::int64_t bound = detail::arena_lower_bound(graph, made.ordered.lower_bound);
 
         made.items = layout::layout_problem_of(graph, made.ordered.order, options.alignment);
+        ordering.schedule.boundaries = std::move(ordering.boundaries);
         subgraph_tree tree =
             make_subgraph_tree(graph, ordering.schedule, made.ordered.order, made.items, options_.tree);
         search_limits limits = options.limits();
@@ -147,7 +149,8 @@ public:
         made.laid_out.found_by = "subgraph tree";
         tell(options, "layout", laid_out.arena, bound, 1, 1);
         if (report != nullptr) {
-            *report = {.radius = ordering.radius,
+            *report = {.trunk = ordering.trunk,
+                       .radius = ordering.radius,
                        .branches = ordering.schedule.branches.size(),
                        .delayed = ordering.delayed(),
                        .is_program_order = ordering.is_program_order,

@@ -29,6 +29,9 @@ struct paper_order_options {
         {};  ///< alpha and whether to delay; the radius is one of `radii` if there are any
     /// Delay radii to try; the one whose order has the least peak is taken, the first of equal ones.
     std::vector<double> radii = {1, 2, 4, 8, 16, 32};
+    /// Try segments between boundaries of all operators beside those of the trunk, and take what has the
+    /// least peak: they are longer, and so hold better orders, but are harder.
+    bool long_segments = true;
     /// Keep program order where it has a smaller peak than the segments' orders together.
     bool keep_program_order = true;
 };
@@ -37,6 +40,9 @@ struct paper_order_options {
 struct paper_ordering {
     update_schedule schedule = {};  ///< segments, branches and their places
     segmented_order ordered = {};   ///< order, peak, and a report a segment
+    /// Memory-insensitive operators of the trunk, which the layout is cut at, ascending.
+    std::vector<operator_index> boundaries = {};
+    bool trunk = true;              ///< segments are those of the trunk, else longer ones
     double radius = 0;              ///< delay radius that was taken
     bool is_program_order = false;  ///< program order was better, and is what `ordered` holds
     /// Number of branches that run later than they could.
@@ -57,22 +63,31 @@ template <order::detail::portfolio_policy Policy>
     paper_ordering result;
     update_options chosen = options.updates;
     result.schedule = schedule_updates(graph, chosen);
-    if (!options.radii.empty() && chosen.delay && !result.schedule.branches.empty()) {
-        std::int64_t least = std::numeric_limits<std::int64_t>::max();
-        for (const double radius : options.radii) {
+    result.boundaries = result.schedule.boundaries;
+    std::int64_t least = std::numeric_limits<std::int64_t>::max();
+    const auto glance = [&](const update_options& tried, update_schedule schedule) {
+        // A glance, not a search: the list rule alone, whatever is left on the account.
+        budget unlimited({.states = std::numeric_limits<std::uint64_t>::max()});
+        const std::int64_t peak =
+            order_segments(graph, schedule.segmentation, order::lescea{}, unlimited, seed, threads).peak;
+        if (peak >= least) return;
+        least = peak;
+        chosen = tried;
+        result.schedule = std::move(schedule);
+    };
+    std::vector<double> radii = {options.updates.radius};
+    if (!options.radii.empty() && options.updates.delay && !result.schedule.branches.empty())
+        radii = options.radii;
+    for (const bool trunk : {true, false}) {
+        if (trunk != options.updates.trunk && !options.long_segments) continue;
+        for (const double radius : radii) {
             update_options tried = options.updates;
+            tried.trunk = trunk;
             tried.radius = radius;
-            update_schedule schedule = schedule_updates(graph, tried);
-            // A glance, not a search: the list rule alone, whatever is left on the account.
-            budget glance({.states = std::numeric_limits<std::uint64_t>::max()});
-            const std::int64_t peak =
-                order_segments(graph, schedule.segmentation, order::lescea{}, glance, seed, threads).peak;
-            if (peak >= least) continue;
-            least = peak;
-            chosen.radius = radius;
-            result.schedule = std::move(schedule);
+            glance(tried, schedule_updates(graph, tried));
         }
     }
+    result.trunk = chosen.trunk;
     result.radius = chosen.radius;
     result.ordered =
         order_segments(graph, result.schedule.segmentation, policy, account, seed, threads, on_done);

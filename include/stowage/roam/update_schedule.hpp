@@ -33,6 +33,10 @@ struct update_options {
     double radius = 1.0;
     std::optional<double> alpha = {};  ///< alpha of every branch; unset: each branch's own, as measured
     bool delay = true;                 ///< false: every branch runs as early as it can, for comparison
+    /// Look for boundaries on the trunk alone (detail/trunk.hpp). False: among all operators beside the
+    /// branches, as the paper's definition has it; then masks and values that are computed again tie segments
+    /// together.
+    bool trunk = true;
 };
 
 /// When a branch runs.
@@ -136,8 +140,8 @@ template <class = void>
             branch_of[op] = i;
     }
     std::vector<detail::part_role> roles = detail::roles_beside_branches(graph, branch_of);
-    result.segmentation.independent =
-        detail::keep_trunk(graph, result.stages, roles) && result.branches.empty();
+    const bool whole = !options.trunk || detail::keep_trunk(graph, result.stages, roles);
+    result.segmentation.independent = whole && result.branches.empty();
     detail::slots slots = detail::make_slots(graph, roles);
     result.boundaries = std::move(slots.boundaries);
     result.segmentation.segments.resize(slots.count);
