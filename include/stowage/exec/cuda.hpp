@@ -265,6 +265,7 @@ private:
         detail::cuda_check(cudaSetDevice(lane.ordinal), "its CUDA device cannot be used", description.name);
         detail::cuda_check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "priorities are not told",
                            description.name);
+        // NOLINTNEXTLINE(misc-misplaced-const): the handle is constant
         const cudaStream_t given = options_.stream ? options_.stream(description) : nullptr;
         lane.make(request.window, given, description.kind == lane_kind::compute ? greatest : least);
         if (description.kind == lane_kind::peer) make_link(lane, request);

@@ -67,10 +67,10 @@ public:
         flights_.prepare(plan_.lanes.size(), how.window);
         runnable_.resize(plan_.lanes.size());
         lanes_.resize(plan_.lanes.size());
-        for (std::uint16_t g = 0; g < plan_.groups.size(); ++g) {
+        for (std::size_t g = 0; g < plan_.groups.size(); ++g) {
             const lane_group& group = plan_.groups[g];
             for (lane_index l = group.first_lane; l < group.first_lane + group.lanes; ++l) {
-                lanes_[l].group = g;
+                lanes_[l].group = static_cast<std::uint16_t>(g);
                 lanes_[l].shares = group.lanes > 1;
                 lanes_[l].queue = &queues_[g];
                 lanes_[l].routine = serve(l);
@@ -153,8 +153,9 @@ public:
     void kernel_ended(vertex_index v) {
         announce(v);
         ended(v, device_time());
-        for (std::uint16_t g = 0; g < plan_.groups.size(); ++g) {
-            if (!queues_[g].empty()) notify(g);  // its slot is free: kernels may have waited for that
+        for (std::size_t g = 0; g < plan_.groups.size(); ++g) {
+            if (!queues_[g].empty())
+                notify(static_cast<std::uint16_t>(g));  // its slot is free: kernels may have waited for that
         }
     }
 

@@ -57,8 +57,8 @@ private:
         shared.word.fetch_or(bits, std::memory_order_acq_rel);
         wake_sleepers(shared.word);
     }
-    static void serve(const std::shared_ptr<state>& given) {
-        const std::shared_ptr<state> shared = given;  // it may outlive the executor
+    /// Its own share of the state: it may outlive the executor.
+    static void serve(std::shared_ptr<state> shared) {  // NOLINT(performance-unnecessary-value-param)
         while (true) {
             while (shared->word.load(std::memory_order_acquire) == 0)
                 sleep_on(shared->word, 0, std::chrono::nanoseconds(-1));
