@@ -28,11 +28,38 @@ template <class = void>
     return before;
 }
 
+/// Seconds of the copies that every run makes, in the direction that takes longer: what is on the host at the
+/// start and read there comes in at least once, what is written and ends on the host goes out.
+template <class = void>
+[[nodiscard]] double sure_copies(const taskgraph& task, std::span<const operator_index> order,
+                                 const machine& m) {
+    const tensor_graph& program = task.program;
+    std::vector<char> seen(program.buffer_count(), 0);  // read or written
+    double in = 0;
+    double out = 0;
+    for (const operator_index op : order) {
+        for (const buffer_index b : program.reads(op)) {
+            if (seen[b] == 0 && is_alive_at_start(program.kind(b)) && task.start[b] == host &&
+                program.bytes(b) > 0) {
+                in += move_seconds(vertex_kind::reload, program.bytes(b), m);
+            }
+            seen[b] = 1;
+        }
+        for (const buffer_index b : program.writes(op))
+            seen[b] = 1;
+    }
+    for (buffer_index b = 0; b < program.buffer_count(); ++b) {
+        if (task.is_written(b) && task.finish[b] == host && program.bytes(b) > 0)
+            out += move_seconds(vertex_kind::offload, program.bytes(b), m);
+    }
+    return std::max(in, out);
+}
+
 /// The largest of: what a device computes on its lanes; the longest path of operators; what must be copied
-/// over the lanes to and from the hosts (`moved`: a bound on the bytes both ways); and, for one device with
-/// one compute lane, the split bound: at each moment between two operators of the order, the longer of
-/// computing and copying out before it, and of computing and copying in after it. The last holds for runs
-/// that keep the order, the others for every run. O(steps + accesses + gaps).
+/// over the lanes to and from the hosts (`moved`: a bound on the bytes both ways; sure_copies); and, for one
+/// device with one compute lane, the split bound: at each moment between two operators of the order, the
+/// longer of computing and copying out before it, and of computing and copying in after it. The last holds
+/// for runs that keep the order, the others for every run. O(steps + accesses + gaps).
 template <class = void>
 [[nodiscard]] double time_bound(const taskgraph& task, const residency_model& model,
                                 std::span<const operator_index> order, std::int64_t capacity,
@@ -54,6 +81,7 @@ template <class = void>
         bound = std::max(bound, seconds / m.compute_lanes);
     const double lanes = m.host_to_device_bytes_per_second + m.device_to_host_bytes_per_second;
     bound = std::max(bound, static_cast<double>(moved) / (lanes * task.devices));
+    bound = std::max(bound, sure_copies(task, order, m) / task.devices);
     if (task.devices > 1 || m.compute_lanes > 1) return bound;
 
     // What was made or changed before a moment and is wanted after it, beyond the capacity, is out by then;
