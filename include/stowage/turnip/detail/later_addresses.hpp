@@ -47,6 +47,8 @@ public:
     void operator()() {
         for (std::size_t k = 0; k < boxes_.size(); ++k) {
             box& mine = boxes_[k];
+            looks_ += 1 + pieces_.size() / 2;
+            if (looks_ > most_looks) return;
             if (mine.rectangle != rectangle::none && last_user(mine.address, mine.bytes) + 1 >= mine.from / 2)
                 look_for_better(k);
             occupy(mine.address, mine.bytes, mine.to + 1);
@@ -126,6 +128,7 @@ private:
         while (end < boxes_.size() && boxes_[end].from <= mine.to)
             ++end;
         if (end - k > most_later) return;
+        looks_ += end - k;
         for (const window& w : windows_) {
             const bool open = std::none_of(
                 boxes_.begin() + static_cast<std::ptrdiff_t>(k) + 1,
@@ -140,6 +143,7 @@ private:
     }
 
     static constexpr std::size_t most_windows = 24;
+    static constexpr std::size_t most_looks = 4'000'000;  // pieces and boxes; some tenths of a second
     static constexpr std::size_t most_later = 4'000;
     stay_plan& plan_;
     std::int64_t capacity_;
@@ -148,11 +152,13 @@ private:
     std::vector<std::pair<std::int64_t, piece>> flat_;
     std::vector<std::size_t> latest_;  // positions in flat_ of a window, those that can be its latest
     std::vector<window> windows_;
+    std::size_t looks_ = 0;
 };
 
 /// Moves rectangles of one device, in the order in which they begin, to free addresses below `capacity` whose
 /// last users ended earliest; nothing is moved onto another, and what is tied to one place stays. The plan's
-/// addresses are a layout. About O(rectangles x rectangles alive together).
+/// addresses are a layout. About O(rectangles x rectangles alive together), and it stops after some millions
+/// of looks: a layout is right at every moment.
 template <class = void>
 void choose_later_addresses(const tensor_graph& program, const residency_model& model, stay_plan& plan,
                             memory_index device, std::int64_t capacity) {
