@@ -93,6 +93,7 @@ template <class = void>
                                                    const memgraph_accesses& accesses) {
     const std::vector<operator_pair> pairs = pairs_without_bytes(program);
     std::vector<path_question> questions;
+    questions.reserve(pairs.size());
     for (const operator_pair& pair : pairs)
         questions.push_back({accesses.vertex_of(pair.first), accesses.vertex_of(pair.second)});
     const std::vector<std::uint8_t> ordered = answer_paths(order, questions);

@@ -232,7 +232,7 @@ private:
         std::vector<std::uint32_t> touched;
         const auto make_ready = [&](vertex_index v, double now) {
             result_.runs[v].ready = now;
-            queues_[pool_of_[v]].push({options_.priority == priority::fifo ? now : priority_[v], v});
+            queues_[pool_of_[v]].emplace(options_.priority == priority::fifo ? now : priority_[v], v);
             touched.push_back(pool_of_[v]);
         };
         for (vertex_index v = 0; v < count_; ++v) {
@@ -249,7 +249,7 @@ private:
                     run.begin = now;
                     run.end = now + seconds_[v];
                     run.lane = take_lane(p);
-                    ends.push({run.end, v});
+                    ends.emplace(run.end, v);
                 }
             }
             touched.clear();
