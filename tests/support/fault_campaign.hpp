@@ -173,7 +173,7 @@ private:
         std::stop_source stop;
         options.stop = stop.get_token();
         if (draw_ == fault_draw::work_hangs)
-            options.watchdog = std::chrono::milliseconds(simulated ? 1000 : 15);
+            options.watchdog = std::chrono::milliseconds(simulated ? 1000 : 150);
         const std::int64_t time = static_cast<std::int64_t>(random_.below(simulated ? 150'000 : 120'000));
         if (draw_ == fault_draw::deadline_passes) options.deadline = std::chrono::nanoseconds(time);
         std::optional<std::jthread> stopper;
