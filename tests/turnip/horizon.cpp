@@ -67,7 +67,7 @@ turnip::taskgraph clean_weight(int uses) {
 
 TEST_CASE("every memgraph is right, by verification and by running it, for any start, devices and capacity") {
     std::size_t moves = 0;
-    for (std::uint64_t seed = 0; seed < 240; ++seed) {
+    for (std::uint64_t seed = 0; seed < 60; ++seed) {
         CAPTURE(seed);
         const bool once = seed % 5 == 0;
         const auto start = static_cast<start_rule>(seed / 2 % 3);
@@ -88,7 +88,7 @@ TEST_CASE("every memgraph is right, by verification and by running it, for any s
             const auto verdict = check_memgraph(given.tasks, made.memgraph,
                                                 {.capacities = std::vector(given.tasks.devices, capacity)});
             CHECK(verdict.reason == "");
-            for (std::uint64_t run = 0; run < 4; ++run)
+            for (std::uint64_t run = 0; run < 3; ++run)
                 CHECK(runs_right(given.tasks.program, made.memgraph, run));
             moves += made.memgraph.vertices.size() - given.tasks.program.operator_count();
             const turnip::compiled again =
@@ -97,7 +97,7 @@ TEST_CASE("every memgraph is right, by verification and by running it, for any s
             CHECK(made.bytes_moved_lower_bound <= made.bytes_moved);
         }
     }
-    CHECK(moves > 2000);
+    CHECK(moves > 500);
 }
 
 TEST_CASE("one byte less than the largest operator needs is infeasible, with the operator and the capacity") {
@@ -114,6 +114,31 @@ TEST_CASE("one byte less than the largest operator needs is infeasible, with the
         CHECK(made.memgraph.vertices.empty());
         CHECK(made.reason.find("operator " + std::to_string(made.blamed)) == 0);
     }
+}
+
+TEST_CASE(
+    "operands go side by side with the least rounding, and infeasible is said only where it is proven") {
+    stowage::program step;
+    const auto x = step.add_buffer({.bytes = 17, .kind = stowage::buffer_kind::input, .name = "x"});
+    const auto y = step.add_buffer({.bytes = 16, .kind = stowage::buffer_kind::output, .name = "y"});
+    step.add_operator({.name = "f", .reads = {x}, .writes = {y}});
+    const auto made_at = [](const stowage::program& p, std::int64_t capacity, std::int64_t alignment) {
+        return turnip::compile(p, {.devices = {{.capacity = capacity}}, .alignment = alignment},
+                               turnip::horizon{});
+    };
+    CHECK(made_at(step, 33, 16).ok());  // y at 0, x at 16
+    CHECK(made_at(step, 32, 16).status == stowage::status::infeasible);
+    CHECK(made_at(step, 32, 16).least_capacity == 33);
+    // Two buffers of one byte at multiples of 16 have room for the third between them: 17 bytes would do.
+    stowage::program mixed;
+    const auto a = mixed.add_buffer({.bytes = 1, .kind = stowage::buffer_kind::input, .alignment = 16});
+    const auto b = mixed.add_buffer({.bytes = 15, .kind = stowage::buffer_kind::input});
+    const auto c = mixed.add_buffer({.bytes = 1, .kind = stowage::buffer_kind::output, .alignment = 16});
+    mixed.add_operator({.reads = {a, b}, .writes = {c}});
+    CHECK(made_at(mixed, 16, 1).status == stowage::status::infeasible);
+    CHECK(made_at(mixed, 20, 1).status == stowage::status::unknown);
+    CHECK(made_at(mixed, 20, 1).least_capacity == 32);
+    CHECK(made_at(mixed, 32, 1).ok());
 }
 
 TEST_CASE("a clean weight leaves for free; a tensor that was saved is saved again, unless its copy is kept") {

@@ -41,10 +41,16 @@ struct horizon_options {
 
 namespace detail {
 
-/// Bytes that the operands and the workspace of `op` take side by side, the widest alignments first.
+/// Bytes that the operands and the workspace of one operator take.
+struct operator_bytes {
+    std::int64_t side_by_side = 0;  ///< the widest alignments first, and the least rounding: known to do
+    std::int64_t least = 0;         ///< by the common alignment alone: proven
+};
+
+/// The same order of places as basic_horizon_run::pack. O(operands log operands).
 template <class = void>
-[[nodiscard]] std::int64_t bytes_side_by_side(const tensor_graph& program, operator_index op,
-                                              std::int64_t alignment) {
+[[nodiscard]] operator_bytes bytes_of_operator(const tensor_graph& program, operator_index op,
+                                               std::int64_t alignment) {
     struct part {
         std::int64_t alignment;
         std::int64_t bytes;
@@ -65,14 +71,26 @@ template <class = void>
     }
     std::sort(parts.begin(), parts.end(), [](const part& a, const part& b) {
         if (a.alignment != b.alignment) return a.alignment > b.alignment;
+        const std::int64_t pad = padding(a.bytes, a.alignment) - padding(b.bytes, b.alignment);
+        if (pad != 0) return pad < 0;
         return a.bytes != b.bytes ? a.bytes > b.bytes : a.buffer < b.buffer;
     });
-    std::int64_t end = 0;
+    operator_bytes result;
+    std::int64_t most_padding = 0;  // one of them may lie on top, unpadded
     for (const part& p : parts) {
-        end = stowage::detail::checked_add(stowage::detail::align_up(end, p.alignment), p.bytes,
-                                           "operands of one operator");
+        result.side_by_side = stowage::detail::checked_add(
+            stowage::detail::align_up(result.side_by_side, p.alignment), p.bytes, "operands of one operator");
+        const std::int64_t pad = padding(p.bytes, alignment);
+        result.least = stowage::detail::checked_add(result.least, stowage::detail::checked_add(p.bytes, pad));
+        most_padding = std::max(most_padding, pad);
     }
-    return end;
+    result.least -= most_padding;
+    return result;
+}
+template <class = void>
+[[nodiscard]] std::int64_t bytes_side_by_side(const tensor_graph& program, operator_index op,
+                                              std::int64_t alignment) {
+    return bytes_of_operator(program, op, alignment).side_by_side;
 }
 
 }  // namespace detail
@@ -96,6 +114,7 @@ struct horizon {
         result.found_by = "horizon";
         if (blame_large_operator(task, asked, result)) return result;
         std::vector<std::int64_t> capacities;
+        capacities.reserve(asked.devices.size());
         for (const memory_limit& limit : asked.devices)
             capacities.push_back(limit.capacity);
         const detail::horizon_rules rules{.keep_host_copies = options.keep_host_copies,
@@ -134,16 +153,19 @@ private:
                                                    compiled& result) {
         for (operator_index op = 0; op < task.program.operator_count(); ++op) {
             const memory_index device = task.placement[op];
-            const std::int64_t bytes = detail::bytes_side_by_side(task.program, op, asked.alignment);
-            if (bytes <= asked.devices[device].capacity || bytes <= result.least_capacity) continue;
-            result.status = status::infeasible;
+            const detail::operator_bytes needs = detail::bytes_of_operator(task.program, op, asked.alignment);
+            const std::int64_t bytes = needs.side_by_side;
+            const std::int64_t capacity = asked.devices[device].capacity;
+            if (bytes <= capacity) continue;
+            if (needs.least > capacity) result.status = status::infeasible;
+            if (bytes <= result.least_capacity) continue;
             result.least_capacity = bytes;
             result.memory = device;
             result.blamed = op;
             result.reason = task.program.describe_operator(op).text("operator") + " needs " +
                             std::to_string(bytes) + " bytes of device " + std::to_string(device);
         }
-        return result.status == status::infeasible;
+        return result.blamed != no_operator;
     }
     /// What no memgraph for this order can beat: bytes by prices, with all devices as one pool, and time.
     static void add_bounds(const taskgraph& task, std::span<const operator_index> order,

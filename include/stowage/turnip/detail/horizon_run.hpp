@@ -179,6 +179,14 @@ private:
         }
         return true;
     }
+    /// The order in which items lie side by side with little rounding.
+    [[nodiscard]] bool lies_before(item a, item b) const {
+        if (alignment_of(a) != alignment_of(b)) return alignment_of(a) > alignment_of(b);
+        const std::int64_t pad =
+            padding(bytes_of(a), alignment_of(a)) - padding(bytes_of(b), alignment_of(b));
+        if (pad != 0) return pad < 0;
+        return std::pair(-bytes_of(a), a) < std::pair(-bytes_of(b), b);
+    }
     /// The fallback where pinned operands leave no hole that is large enough: everything leaves the device,
     /// and the operands come back side by side.
     [[nodiscard]] bool pack(memory_index device) {
@@ -186,10 +194,7 @@ private:
         for (const item i : victims_)
             evict(i);
         std::vector<item> all(operands_);
-        std::sort(all.begin(), all.end(), [&](item a, item b) {
-            if (alignment_of(a) != alignment_of(b)) return alignment_of(a) > alignment_of(b);
-            return std::pair(-bytes_of(a), a) < std::pair(-bytes_of(b), b);
-        });
+        std::sort(all.begin(), all.end(), [&](item a, item b) { return lies_before(a, b); });
         std::int64_t at = 0;
         for (const item i : all) {
             const std::int64_t rest = at % alignment_of(i);
@@ -213,6 +218,7 @@ private:
 
     /// What is there at the start.
     [[nodiscard]] bool begin() {
+        std::vector<item> there;
         for (buffer_index b = 0; b < buffers_; ++b) {
             if (!is_alive_at_start(program_.kind(b)) || program_.users(b).empty() || program_.bytes(b) == 0) {
                 continue;
@@ -223,11 +229,14 @@ private:
                 out_.start.push_back({b, host, no_address});
                 continue;
             }
-            const item i = item_of(b, where);
+            there.push_back(item_of(b, where));
+        }
+        std::sort(there.begin(), there.end(), [&](item a, item b) { return lies_before(a, b); });
+        for (const item i : there) {
             if (!place_freely(i)) return false;
             valid_[i] = 1;
-            home_[b] = address_[i];
-            out_.start.push_back({b, where, home_[b]});
+            home_[buffer_of(i)] = address_[i];
+            out_.start.push_back({buffer_of(i), device_of(i), address_[i]});
         }
         return true;
     }
@@ -295,14 +304,25 @@ private:
             }
             out_.final.push_back({buffer_of(i), device_of(i), address});
         }
+        bool placed = true;
+        for (const item i : at_any_address)
+            placed = placed && (address_[i] >= 0 || place_freely(i));
+        if (!placed && !place_anew(at_any_address)) return false;
         for (const item i : at_any_address) {
-            if (address_[i] < 0) {
-                if (!place_freely(i)) return false;
-                bring(i);
-            }
+            if (valid_[i] == 0) bring(i);
             out_.final.push_back({buffer_of(i), device_of(i), address_[i]});
         }
         return true;
+    }
+
+    /// All of them leave, and get places in free bytes side by side.
+    [[nodiscard]] bool place_anew(std::span<const item> items) {
+        std::vector<item> sorted(items.begin(), items.end());
+        for (const item i : sorted) {
+            if (address_[i] >= 0) evict(i);
+        }
+        std::sort(sorted.begin(), sorted.end(), [&](item a, item b) { return lies_before(a, b); });
+        return std::all_of(sorted.begin(), sorted.end(), [&](item i) { return place_freely(i); });
     }
 
     std::vector<std::int64_t> capacities_;
