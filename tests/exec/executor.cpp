@@ -84,3 +84,27 @@ TEST_CASE("runs on threads give the sequential contents") {
                       seed, 3);
     }
 }
+
+TEST_CASE("a memgraph that lacks an edge is found out by its contents, in some order") {
+    std::size_t found = 0;
+    for (std::uint64_t seed = 0; seed < 12; ++seed) {
+        auto made = make_random_memgraph(seed);
+        made.graph.edges.erase(made.graph.edges.begin() +
+                               static_cast<std::ptrdiff_t>(seed * 5 % made.graph.edges.size()));
+        const exec::synthetic_digests digests(made.program);
+        const exec::synthetic_kernels kernels(made.program, digests);
+        exec::simulated_device device({.compute_lanes = 2,
+                                       .duration = exec::modelled_duration{&made.program, &made.graph},
+                                       .jitter = 0.9});
+        exec::executor executor{
+            made.program, made.graph, kernels, device, {.priority = exec::seeded_random{}}};
+        bool wrong = false;
+        for (std::uint64_t run = 0; run < 20 && !wrong; ++run) {
+            kernels.fill(executor, made.graph.start);
+            wrong = !executor.run({.seed = run});
+            if (wrong) CHECK(executor.report().error->message.find("wrong contents") != std::string::npos);
+        }
+        if (wrong) ++found;
+    }
+    CHECK(found >= 3);
+}
