@@ -47,7 +47,7 @@ public:
     void operator()() {
         for (std::size_t k = 0; k < boxes_.size(); ++k) {
             box& mine = boxes_[k];
-            looks_ += 1 + pieces_.size() / 2;
+            looks_ += 1 + pieces_.size();
             if (looks_ > most_looks) return;
             if (mine.rectangle != rectangle::none && last_user(mine.address, mine.bytes) + 1 >= mine.from / 2)
                 look_for_better(k);
@@ -105,24 +105,28 @@ private:
         flat_.assign(pieces_.begin(), pieces_.end());
         std::size_t last = 0;
         latest_.clear();
+        std::size_t front = 0;  // of latest_: those before it have been left behind
         for (std::size_t first = 0; first < flat_.size(); ++first) {
             const std::int64_t address =
                 (flat_[first].first + mine.alignment - 1) / mine.alignment * mine.alignment;
             if (address > capacity_ - mine.bytes) break;
             for (; last < flat_.size() && flat_[last].first < address + mine.bytes; ++last) {
-                while (!latest_.empty() && flat_[latest_.back()].second.until <= flat_[last].second.until)
+                while (latest_.size() > front &&
+                       flat_[latest_.back()].second.until <= flat_[last].second.until)
                     latest_.pop_back();
                 latest_.push_back(last);
             }
-            while (flat_[latest_.front()].second.upper <= address)
-                latest_.erase(latest_.begin());
-            const std::uint32_t until = flat_[latest_.front()].second.until;
+            while (flat_[latest_[front]].second.upper <= address)
+                ++front;
+            const std::uint32_t until = flat_[latest_[front]].second.until;
             if (until < held && until <= mine.from) windows_.push_back({until, address});
         }
-        std::sort(windows_.begin(), windows_.end(), [](const window& a, const window& b) {
-            return a.until != b.until ? a.until < b.until : a.address < b.address;
-        });
-        if (windows_.size() > most_windows) windows_.resize(most_windows);
+        const std::size_t tried = std::min(windows_.size(), most_windows);
+        std::partial_sort(windows_.begin(), windows_.begin() + static_cast<std::ptrdiff_t>(tried),
+                          windows_.end(), [](const window& a, const window& b) {
+                              return a.until != b.until ? a.until < b.until : a.address < b.address;
+                          });
+        windows_.resize(tried);
         if (windows_.empty()) return;
         std::size_t end = k + 1;
         while (end < boxes_.size() && boxes_[end].from <= mine.to)
