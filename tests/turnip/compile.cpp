@@ -145,6 +145,25 @@ TEST_CASE("the capacity of the host that is named does") {
     CHECK(short_hosts > 20);
 }
 
+TEST_CASE("what starts on a device and is not written has its copy on the host for free") {
+    stowage::program step;
+    const auto weight = step.add_buffer({.bytes = 10, .kind = buffer_kind::parameter, .name = "weight"});
+    const auto t = step.add_buffer({.bytes = 1, .name = "t"});
+    const auto y = step.add_buffer({.bytes = 1, .kind = buffer_kind::output, .name = "y"});
+    step.add_operator({.name = "first", .reads = {weight}, .writes = {t}});
+    step.add_operator({.name = "fill", .workspace = 15});
+    step.add_operator({.name = "last", .reads = {weight, t}, .writes = {y}});
+    for (const bool once : {false, true}) {
+        const turnip::taskgraph task = turnip::make_taskgraph(stowage::make_tensor_graph(step),
+                                                              {.start = start_rule::on_device, .once = once});
+        const turnip::compile_options options{.devices = {{.capacity = 16}}};
+        const turnip::compiled made = turnip::compile(task, options);
+        require_right(task, options, made);
+        CHECK(made.bytes_moved == 10);
+        CHECK(made.status == status::optimal);
+    }
+}
+
 TEST_CASE("bytes moved that pass 2^63 - 1 are an error, not a small number; capacities may be that large") {
     constexpr std::int64_t half = std::int64_t{1} << 62;
     stowage::program step;

@@ -90,13 +90,22 @@ private:
                kind != buffer_kind::input;
     }
 
+    /// Starts on a device, is written, and must be wherever it was at the start, on the host too, in the end.
+    [[nodiscard]] bool copy_follows(buffer_index b) const {
+        const buffer_kind kind = program_.kind(b);
+        return task_.repeatable && is_persistent(kind) && kind != buffer_kind::input && task_.is_written(b) &&
+               task_.start[b] < task_.devices;
+    }
+
     void start_versions() {
         model_.steps.push_back({});
         for (buffer_index b = 0; b < program_.buffer_count(); ++b) {
             if (program_.bytes(b) == 0 || program_.users(b).empty() || !is_alive_at_start(program_.kind(b)))
                 continue;
             const memory_index start = merge(task_.start[b]);
-            const bool clean = start == host || (start == anywhere && !(wraps(b) && task_.is_written(b)));
+            // What starts on a device may have a copy on the host too, for free, unless it must follow.
+            const bool clean =
+                start == anywhere ? !(wraps(b) && task_.is_written(b)) : start == host || !copy_follows(b);
             current_[b] = new_version(b, none, clean);
             model_.versions.back().initial = true;
             if (start == host || start == anywhere) continue;
@@ -112,7 +121,8 @@ private:
         if (held_[i] == version) return;
         const std::uint32_t source = holder_[version];
         const model_version& v = model_.versions[version];
-        if (source == none || (v.initial && v.on_host_at_start)) {
+        const bool starts_here = task_.start[b] < task_.devices;
+        if (source == none || (v.initial && v.on_host_at_start && !starts_here)) {
             held_[i] = version;  // from the host
             if (source == none) model_.versions[version].instance = i;
             return;
@@ -169,8 +179,10 @@ private:
             memory_index end = merge(task_.finish[b]);
             const memory_index start = merge(task_.start[b]);
             const bool starts = is_persistent(program_.kind(b)) && start != host && start != anywhere;
-            // What nobody writes is intact where it began; an input's bytes may be taken.
-            if (starts && !task_.is_written(b) && program_.kind(b) != buffer_kind::input) end = start;
+            // What nobody writes is intact where it began; an input's bytes may be taken. If there is but one
+            // run, one of its places at the start is enough, and that may be one on the host.
+            if (starts && task_.repeatable && !task_.is_written(b) && program_.kind(b) != buffer_kind::input)
+                end = start;
             if (end == host || end == anywhere) continue;
             fetch(b, end);
             const std::uint32_t i = instance_of(b, end);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <stowage/graph/tensor_graph.hpp>
+#include <stowage/turnip/detail/host_bound.hpp>
 #include <stowage/turnip/detail/rectangles.hpp>
 #include <stowage/turnip/detail/residency_model.hpp>
 #include <stowage/turnip/detail/residency_state.hpp>
@@ -346,6 +347,11 @@ private:
             if (here_[i] != none && starts_on_host_[b] != 0 && must_return(b)) save(here_[i]);
         }
         std::vector<char> listed(program_.buffer_count(), 0);
+        std::vector<char> is_home(program_.buffer_count(), 0);
+        for (std::uint32_t i = 0; i < here_.size(); ++i) {
+            if (here_[i] != none && home_[i] >= 0 && address_[here_[i]] == home_[i])
+                is_home[model_.instances[i].buffer] = 1;
+        }
         for (std::uint32_t i = 0; i < here_.size(); ++i) {
             const buffer_index b = model_.instances[i].buffer;
             if (here_[i] == none || listed[b] != 0 || task_.finish[b] == host || !ends_somewhere(b)) continue;
@@ -357,6 +363,8 @@ private:
             if (model_.final_version[b] == no_version) continue;
             if (listed[b] == 0 && ends_somewhere(b)) script_.final.push_back({b, host, no_address});
             if (!is_alive_at_start(program_.kind(b))) continue;
+            // Bytes that nobody writes may go from the device if the host has them from the start.
+            if (stays_intact(task_, b) && is_home[b] == 0) starts_on_host_[b] = 1;
             if (starts_on_host_[b] != 0 || starts_on_device_[b] == 0)
                 script_.start.push_back({b, host, no_address});
         }
