@@ -1,0 +1,122 @@
+#include <stowage/turnip/residency.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <stowage/graph.hpp>
+#include <stowage/turnip/compile.hpp>
+#include <stowage/turnip/simulate.hpp>
+#include <stowage/verify/memgraph.hpp>
+#include "support/memgraph_contents.hpp"
+#include "support/random_program.hpp"
+
+namespace turnip = stowage::turnip;
+using stowage::buffer_kind;
+using stowage::status;
+
+namespace {
+
+/// True if a path leads from `from` to `to`.
+bool reaches(const turnip::memgraph& graph, turnip::vertex_index from, turnip::vertex_index to) {
+    std::vector<char> reached(graph.vertices.size(), 0);
+    reached[from] = 1;
+    for (turnip::vertex_index v = from; v < to; ++v) {
+        for (const turnip::edge& e : graph.edges) {
+            if (e.from == v && reached[v] != 0) reached[e.to] = 1;
+        }
+    }
+    return reached[to] != 0;
+}
+
+turnip::vertex_index vertex_of(const turnip::memgraph& graph, stowage::operator_index op) {
+    for (turnip::vertex_index v = 0; v < graph.vertices.size(); ++v) {
+        if (graph.vertices[v].op == op) return v;
+    }
+    return turnip::host;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "an offload and a reload in flight: whichever ends first, its kernel may start (Turnip, figure 1)") {
+    stowage::program step;
+    const auto w = step.add_buffer({.bytes = 10, .kind = buffer_kind::parameter});
+    const auto t = step.add_buffer({.bytes = 10});
+    const auto x = step.add_buffer({.bytes = 10});
+    const auto y = step.add_buffer({.bytes = 10});
+    const auto z = step.add_buffer({.bytes = 5, .kind = buffer_kind::output});
+    step.add_operator({.name = "make", .writes = {t}, .workspace = 20});
+    step.add_operator({.name = "X", .writes = {x}, .workspace = 20});
+    step.add_operator({.name = "Y", .reads = {w}, .writes = {y}});
+    step.add_operator({.name = "end", .reads = {x, y}, .workspace = 10});
+    step.add_operator({.name = "late", .reads = {t}, .writes = {z}});
+    const turnip::taskgraph task = turnip::make_taskgraph(stowage::make_tensor_graph(step));
+    const turnip::compiled made = turnip::compile(task, {.devices = {{.capacity = 30}}});
+    REQUIRE(made.ok());
+    CHECK(stowage::verify::check_memgraph(task, made.memgraph).reason == "");
+    CHECK(made.status == status::optimal);
+    CHECK(made.bytes_moved == 10 + 10 + 10 + 5);  // w in; t out and in; z out
+    const turnip::vertex_index kernel_x = vertex_of(made.memgraph, 1);
+    const turnip::vertex_index kernel_y = vertex_of(made.memgraph, 2);
+    bool x_waits_for_offload = false;
+    bool y_waits_for_reload = false;
+    for (const turnip::edge& e : made.memgraph.edges) {
+        const turnip::vertex_kind kind = made.memgraph.vertices[e.from].kind;
+        x_waits_for_offload |=
+            e.to == kernel_x && kind == turnip::vertex_kind::offload && e.kind == turnip::edge_kind::memory;
+        y_waits_for_reload |=
+            e.to == kernel_y && kind == turnip::vertex_kind::reload && e.kind == turnip::edge_kind::data;
+    }
+    CHECK(x_waits_for_offload);
+    CHECK(y_waits_for_reload);
+    const turnip::compiled fixed =
+        turnip::compile(task, {.devices = {{.capacity = 30}}, .fixed_order = true});
+    REQUIRE(fixed.ok());
+    CHECK(reaches(fixed.memgraph, vertex_of(fixed.memgraph, 1), vertex_of(fixed.memgraph, 2)));
+}
+
+TEST_CASE("a clean tensor leaves for free, a dirty one goes out once, a dead one never") {
+    stowage::program step;
+    const auto w = step.add_buffer({.bytes = 10, .kind = buffer_kind::parameter});
+    const auto t = step.add_buffer({.bytes = 10});
+    const auto u = step.add_buffer({.bytes = 10});
+    step.add_operator({.name = "make", .reads = {w}, .writes = {t, u}});
+    step.add_operator({.name = "last use of u", .reads = {u}});
+    for (int round = 0; round < 3; ++round) {
+        step.add_operator({.name = "fill", .workspace = 30});
+        step.add_operator({.name = "use", .reads = {w, t}});
+    }
+    const turnip::compiled made = turnip::compile(step, {.devices = {{.capacity = 30}}});
+    REQUIRE(made.ok());
+    CHECK(made.status == status::optimal);
+    CHECK(made.bytes_offloaded == 10);      // t, once
+    CHECK(made.bytes_reloaded == 10 + 60);  // w, and both after each fill
+}
+
+TEST_CASE("least time: the memgraph is right, its time is the simulated one and no less than the bound") {
+    for (std::uint64_t seed = 0; seed < 30; ++seed) {
+        CAPTURE(seed);
+        const auto start = static_cast<turnip::start_rule>(seed % 3);
+        const turnip::taskgraph task = turnip::make_taskgraph(
+            stowage::make_tensor_graph(stowage::test::random_program(seed, {.operators = 12, .largest = 9})),
+            {.start = start});
+        turnip::compile_options options{.devices = {{.capacity = 0}}, .limits = {.states = 500}};
+        const std::int64_t least = turnip::compile(task, options).least_capacity;
+        options.devices[0].capacity = least + 6;
+        const turnip::compiled bytes = turnip::compile(task, options);
+        options.goal = turnip::goal::time;
+        const turnip::compiled time = turnip::compile(task, options);
+        REQUIRE(bytes.ok());
+        REQUIRE(time.ok());
+        CHECK(stowage::verify::check_memgraph(task, time.memgraph, {.capacities = {least + 6}}).reason == "");
+        CHECK(stowage::test::runs_right(task.program, time.memgraph, seed));
+        const double seconds = turnip::simulate(task.program, time.memgraph, options.machine).makespan;
+        CHECK(time.makespan == seconds);
+        CHECK(seconds <= turnip::simulate(task.program, bytes.memgraph, options.machine).makespan);
+        CHECK(seconds >= time.makespan_lower_bound * (1 - 1e-9));
+        CHECK(turnip::compile(task, options).memgraph == time.memgraph);
+    }
+}
