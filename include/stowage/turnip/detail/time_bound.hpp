@@ -55,11 +55,58 @@ template <class = void>
     return std::max(in, out);
 }
 
+/// Seconds of the copies that must be done before each step: what is on the host at the start comes in before
+/// it is read for the first time.
+template <class = void>
+[[nodiscard]] std::vector<double> first_loads(const taskgraph& task, const residency_model& model,
+                                              const machine& m) {
+    const tensor_graph& program = task.program;
+    std::vector<double> before(model.steps.size() + 1, 0);
+    std::vector<char> seen(program.buffer_count(), 0);
+    for (std::size_t s = 0; s < model.steps.size(); ++s) {
+        before[s + 1] = before[s];
+        const operator_index op = model.steps[s].op;
+        if (op == no_operator) continue;
+        for (const buffer_index b : program.reads(op)) {
+            if (seen[b] == 0 && is_alive_at_start(program.kind(b)) && task.start[b] == host &&
+                program.bytes(b) > 0) {
+                before[s + 1] += move_seconds(vertex_kind::reload, program.bytes(b), m);
+            }
+            seen[b] = 1;
+        }
+        for (const buffer_index b : program.writes(op))
+            seen[b] = 1;
+    }
+    return before;
+}
+
+/// Seconds of the copies that cannot begin before each step: what ends on the host goes out after its last
+/// write.
+template <class = void>
+[[nodiscard]] std::vector<double> last_stores(const taskgraph& task, const residency_model& model,
+                                              const machine& m) {
+    const tensor_graph& program = task.program;
+    std::vector<double> after(model.steps.size() + 1, 0);
+    std::vector<char> seen(program.buffer_count(), 0);
+    for (std::size_t s = model.steps.size(); s-- > 0;) {
+        after[s] = after[s + 1];
+        const operator_index op = model.steps[s].op;
+        if (op == no_operator) continue;
+        for (const buffer_index b : program.writes(op)) {
+            if (seen[b] == 0 && task.finish[b] == host && program.bytes(b) > 0)
+                after[s] += move_seconds(vertex_kind::offload, program.bytes(b), m);
+            seen[b] = 1;
+        }
+    }
+    return after;
+}
+
 /// The largest of: what a device computes on its lanes; the longest path of operators; what must be copied
 /// over the lanes to and from the hosts (`moved`: a bound on the bytes both ways; sure_copies); and, for one
 /// device with one compute lane, the split bound: at each moment between two operators of the order, the
-/// longer of computing and copying out before it, and of computing and copying in after it. The last holds
-/// for runs that keep the order, the others for every run. O(steps + accesses + gaps).
+/// longer of computing and copying out, or in for the first time, before it, and of computing and copying in,
+/// or out for the last time, after it. The last holds for runs that keep the order, the others for every run.
+/// O(steps + accesses + gaps).
 template <class = void>
 [[nodiscard]] double time_bound(const taskgraph& task, const residency_model& model,
                                 std::span<const operator_index> order, std::int64_t capacity,
@@ -115,6 +162,8 @@ template <class = void>
         }
     }
     const std::vector<double> before = step_times(task, model, 0, m);
+    const std::vector<double> first_in = first_loads(task, model, m);
+    const std::vector<double> last_out = last_stores(task, model, m);
     double outs = 0;
     double ins = 0;
     for (std::size_t s = 0; s < steps; ++s) {
@@ -122,8 +171,8 @@ template <class = void>
         ins += in[s];
         const double out_seconds = (outs - static_cast<double>(capacity)) / m.device_to_host_bytes_per_second;
         const double in_seconds = (ins - static_cast<double>(capacity)) / m.host_to_device_bytes_per_second;
-        bound = std::max(bound,
-                         std::max(before[s], out_seconds) + std::max(before.back() - before[s], in_seconds));
+        bound = std::max(bound, std::max({before[s], out_seconds, first_in[s]}) +
+                                    std::max({before.back() - before[s], in_seconds, last_out[s]}));
     }
     return bound;
 }
