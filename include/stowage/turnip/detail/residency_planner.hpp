@@ -120,8 +120,11 @@ public:
                 choose_later_addresses(task_.program, model_, plan, d, capacities_[d]);
             stay_plan loose = plan;
             stower sweep(task_, model_, decision, std::move(plan), capacities_, save_late);
-            bool stowed = sweep(made.lines);
-            if (!stowed && !found) {
+            // Moves to make room are many in long programs; more slack comes first there.
+            const bool waits =
+                !fits && model_.steps.size() > 20'000 && round + 1 < most_rounds && !account.exhausted();
+            bool stowed = !waits && sweep(made.lines);
+            if (!waits && !stowed && !found) {
                 stack_tied(model_, task_.program, loose);
                 stower again(task_, model_, decision, std::move(loose), capacities_, save_late);
                 stowed = again(made.lines);

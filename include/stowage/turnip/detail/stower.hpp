@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <span>
@@ -104,6 +105,7 @@ public:
 private:
     static constexpr std::uint32_t none = rectangle::none;
     static constexpr std::uint32_t scratch = none - 1;
+    static constexpr int most_passes = 16;
     static constexpr std::uint32_t no_version = residency_model::no_version;
 
     [[nodiscard]] buffer_index buffer_of(std::uint32_t r) const {
@@ -293,7 +295,8 @@ private:
         for (device_ = 0; device_ < shelves_.size(); ++device_) {
             shelf& arena = shelves_[device_];
             bool again = true;
-            while (again) {
+            // A move may free the place of another; what is left after some passes goes by way of the host.
+            for (int pass = 0; again && pass < most_passes; ++pass) {
                 again = false;
                 for (std::uint32_t i = 0; i < here_.size(); ++i) {
                     if (!is_astray(i)) continue;
@@ -313,9 +316,11 @@ private:
             if (!is_astray(i)) continue;
             in_the_way.push_back(address_[here_[i]]);
             const std::int64_t upper = home_[i] + program_.bytes(model_.instances[i].buffer);
-            for (const auto& [lower, used] : arena.map().used()) {
-                if (lower < upper && used.upper > home_[i]) in_the_way.push_back(lower);
-            }
+            const auto& used = arena.map().used();
+            auto at = used.upper_bound(home_[i]);
+            if (at != used.begin() && std::prev(at)->second.upper > home_[i]) --at;
+            for (; at != used.end() && at->first < upper; ++at)
+                in_the_way.push_back(at->first);
         }
         std::sort(in_the_way.begin(), in_the_way.end());
         in_the_way.erase(std::unique(in_the_way.begin(), in_the_way.end()), in_the_way.end());
