@@ -117,6 +117,13 @@ TEST_CASE("least time: the memgraph is right, its time is the simulated one and 
         CHECK(time.makespan == seconds);
         CHECK(seconds <= turnip::simulate(task.program, bytes.memgraph, options.machine).makespan);
         CHECK(seconds >= time.makespan_lower_bound * (1 - 1e-9));
+        for (const auto priority : {turnip::priority::fifo, turnip::priority::random}) {
+            for (const turnip::compiled* made : {&bytes, &time}) {
+                const turnip::simulation run = turnip::simulate(task.program, made->memgraph, options.machine,
+                                                                {.priority = priority, .seed = seed});
+                CHECK(run.makespan >= made->makespan_lower_bound * (1 - 1e-9));
+            }
+        }
         CHECK(turnip::compile(task, options).memgraph == time.memgraph);
     }
 }

@@ -186,7 +186,7 @@ private:
         if (result.bytes_moved <= result.bytes_moved_lower_bound) result.status = status::optimal;
         result.makespan_lower_bound = detail::time_bound(
             task, merged ? detail::make_residency_model(task, order, asked.alignment) : model, order,
-            asked.devices[0].capacity, result.bytes_moved_lower_bound, asked.machine);
+            asked.devices[0].capacity, result.bytes_moved_lower_bound, asked.machine, asked.fixed_order);
     }
     static void count_moves(const tensor_graph& program, compiled& result) {
         for (vertex_index v = 0; v < result.memgraph.vertices.size(); ++v) {

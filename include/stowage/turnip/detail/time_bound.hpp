@@ -101,16 +101,51 @@ template <class = void>
     return after;
 }
 
+/// By step: 1 if every legal order runs just the operators of the earlier steps before the step's own, and
+/// those of the later steps after it. That is so if each operator before it on which none before it depends,
+/// and each after it that depends on none after it, is its direct neighbour (graphs leave out only what
+/// others imply, and nothing else implies these). O(steps + dependencies).
+template <class = void>
+[[nodiscard]] std::vector<char> forced_steps(const tensor_graph& program, const residency_model& model) {
+    const std::size_t steps = model.steps.size();
+    std::vector<char> forced(steps, 0);
+    std::vector<char> open(program.operator_count(), 0);  // met, and no neighbour further on is
+    std::size_t open_count = 0;
+    // True if all that is open is next to `op`; closes that and opens `op`.
+    const auto meet = [&](operator_index op, std::span<const operator_index> neighbours) {
+        std::size_t closed = 0;
+        for (const operator_index other : neighbours) {
+            closed += open[other] != 0 ? 1U : 0U;
+            open[other] = 0;
+        }
+        const bool all = closed == open_count;
+        open_count = open_count - closed + 1;
+        open[op] = 1;
+        return all;
+    };
+    for (std::size_t s = 0; s < steps; ++s) {
+        const operator_index op = model.steps[s].op;
+        if (op != no_operator && meet(op, program.predecessors(op))) forced[s] = 1;
+    }
+    std::fill(open.begin(), open.end(), 0);
+    open_count = 0;
+    for (std::size_t s = steps; s-- > 0;) {
+        const operator_index op = model.steps[s].op;
+        if (op != no_operator && !meet(op, program.successors(op))) forced[s] = 0;
+    }
+    return forced;
+}
+
 /// The largest of: what a device computes on its lanes; the longest path of operators; what must be copied
 /// over the lanes to and from the hosts (`moved`: a bound on the bytes both ways; sure_copies); and, for one
-/// device with one compute lane, the split bound: at each moment between two operators of the order, the
-/// longer of computing and copying out, or in for the first time, before it, and of computing and copying in,
-/// or out for the last time, after it. The last holds for runs that keep the order, the others for every run.
-/// O(steps + accesses + gaps).
+/// device with one compute lane, the split bound: at a moment between two operators, the longer of computing
+/// and copying out, or in for the first time, before it, and of computing and copying in, or out for the last
+/// time, after it. It is taken only at moments that every legal order has (forced_steps), or at all of them
+/// where the operators keep the order, so the bound holds for every run. O(steps + accesses + gaps).
 template <class = void>
 [[nodiscard]] double time_bound(const taskgraph& task, const residency_model& model,
                                 std::span<const operator_index> order, std::int64_t capacity,
-                                std::int64_t moved, const machine& m) {
+                                std::int64_t moved, const machine& m, bool fixed_order = false) {
     const tensor_graph& program = task.program;
     double bound = 0;
     std::vector<double> path(program.operator_count(), 0);
@@ -164,11 +199,13 @@ template <class = void>
     const std::vector<double> before = step_times(task, model, 0, m);
     const std::vector<double> first_in = first_loads(task, model, m);
     const std::vector<double> last_out = last_stores(task, model, m);
+    const std::vector<char> forced = forced_steps(program, model);
     double outs = 0;
     double ins = 0;
     for (std::size_t s = 0; s < steps; ++s) {
         outs += out[s];
         ins += in[s];
+        if (!fixed_order && s > 0 && forced[s] == 0 && forced[s - 1] == 0) continue;
         const double out_seconds = (outs - static_cast<double>(capacity)) / m.device_to_host_bytes_per_second;
         const double in_seconds = (ins - static_cast<double>(capacity)) / m.host_to_device_bytes_per_second;
         bound = std::max(bound, std::max({before[s], out_seconds, first_in[s]}) +
