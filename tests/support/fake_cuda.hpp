@@ -22,6 +22,7 @@
 #include <set>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include <stowage/detail/random.hpp>
 
@@ -67,6 +68,7 @@ public:
     std::set<void*> registered;
     std::set<stream*> streams;
     std::set<event*> events;
+    std::vector<std::unique_ptr<event>> retired;  // destroyed; work in a stream may still name them
     std::int64_t used[8] = {};
     std::int64_t pinned_used = 0;
     std::atomic<std::int64_t> works{0};
@@ -78,6 +80,7 @@ public:
     bool reset(const behaviour& next = {}) {
         const std::lock_guard<std::mutex> lock(mutex);
         const bool clean = memory.empty() && registered.empty() && streams.empty() && events.empty();
+        if (streams.empty()) retired.clear();
         how = next;
         lost = last_error = cudaSuccess;
         works = 0;
@@ -342,11 +345,9 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* handle, unsigned int flags) {
 }
 cudaError_t cudaEventDestroy(cudaEvent_t handle) {
     auto& w = fake_cuda::world::get();
-    {
-        const std::lock_guard<std::mutex> lock(w.mutex);
-        if (w.events.erase(&fake_cuda::of(handle)) == 0) return fake_cuda::keep(cudaErrorInvalidValue);
-    }
-    delete &fake_cuda::of(handle);
+    const std::lock_guard<std::mutex> lock(w.mutex);
+    if (w.events.erase(&fake_cuda::of(handle)) == 0) return fake_cuda::keep(cudaErrorInvalidValue);
+    w.retired.emplace_back(&fake_cuda::of(handle));
     return cudaSuccess;
 }
 cudaError_t cudaEventRecord(cudaEvent_t handle, cudaStream_t at) {
