@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <filesystem>
@@ -15,6 +16,7 @@
 #include <string_view>
 #include <system_error>
 
+#include <stowage/budget.hpp>
 #include <stowage/error.hpp>
 #include <stowage/io.hpp>
 
@@ -45,6 +47,43 @@ namespace examples {
             },
             ""};
 }
+
+/// How long a program that searches may search, from the command line.
+struct search_arguments {
+    std::optional<double> budget;         // seconds
+    std::optional<std::uint64_t> states;  // none: as many as the library's default
+    unsigned threads = 1;
+    std::uint64_t seed = 1;
+
+    /// The budget as a duration, if there is one.
+    [[nodiscard]] std::optional<std::chrono::nanoseconds> time() const {
+        if (!budget) return std::nullopt;
+        return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(*budget));
+    }
+    [[nodiscard]] stowage::search_limits limits() const {
+        stowage::search_limits limits{.time = time(), .seed = seed, .threads = threads};
+        if (states) limits.states = *states;
+        return limits;
+    }
+    void add_to(CLI::App& app) {
+        auto* seconds =
+            app.add_option("--budget", budget, "seconds, from the end of reading")->type_name("SECONDS");
+        app.add_option("--states", states, "limit of each search in states (default 200000)")
+            ->check(whole_number())
+            ->excludes(seconds);
+        app.add_option("--threads", threads, "threads that may be used")
+            ->check(whole_number(1))
+            ->capture_default_str();
+        app.add_option("--seed", seed, "seed of every random choice")
+            ->check(whole_number())
+            ->capture_default_str();
+    }
+    /// Throws CLI::ValidationError for a budget that is no time to search.
+    void check_budget() const {
+        if (budget && !(*budget >= 0 && *budget <= 1e9))
+            throw CLI::ValidationError("--budget", "takes 0 to 1e9 seconds");
+    }
+};
 
 /// Refuses options that would write one file, or standard output, twice. `--json` counts as "-".
 inline void check_distinct(std::initializer_list<std::string> files) {

@@ -32,28 +32,14 @@ namespace {
 using nlohmann::ordered_json;
 using namespace stowage;
 
-struct arguments {
+struct arguments : examples::search_arguments {
     std::string problem;
     std::string answer_file;
     std::string svg_file;
     std::optional<std::string> capacity_text;
     std::vector<std::int64_t> capacities;  // one a pool; empty: as much as is needed
     std::int64_t alignment = 1;
-    std::optional<double> budget;
-    std::optional<std::uint64_t> states;
-    unsigned threads = 1;
-    std::uint64_t seed = 1;
     bool json = false;
-
-    [[nodiscard]] search_limits limits() const {
-        search_limits limits{.seed = seed, .threads = threads};
-        if (states) limits.states = *states;
-        if (budget) {
-            limits.time =
-                std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(*budget));
-        }
-        return limits;
-    }
 };
 
 /// Reads the problem and completes it by what the command line says. Errors name the file.
@@ -249,17 +235,7 @@ void add_options(CLI::App& app, arguments& given) {
         ->transform(examples::positive_bytes())
         ->type_name("BYTES")
         ->capture_default_str();
-    auto* budget =
-        app.add_option("--budget", given.budget, "seconds, from the end of reading")->type_name("SECONDS");
-    app.add_option("--states", given.states, "limit of the search in states (default 200000)")
-        ->check(examples::whole_number())
-        ->excludes(budget);
-    app.add_option("--threads", given.threads, "threads that may be used")
-        ->check(examples::whole_number(1))
-        ->capture_default_str();
-    app.add_option("--seed", given.seed, "seed of every random choice")
-        ->check(examples::whole_number())
-        ->capture_default_str();
+    given.add_to(app);
     app.add_option("--svg", given.svg_file, "write a picture")->type_name("FILE");
     app.add_flag("--json", given.json, "print one JSON object");
 }
@@ -272,9 +248,7 @@ void check(arguments& given) {
                                        "`" + *given.capacity_text + "` is no list of byte counts");
         given.capacities = *list;
     }
-    if (given.budget && !(*given.budget >= 0 && *given.budget <= 1e9)) {
-        throw CLI::ValidationError("--budget", "takes 0 to 1e9 seconds");
-    }
+    given.check_budget();
     examples::check_distinct({given.answer_file, given.svg_file, given.json ? "-" : ""});
 }
 

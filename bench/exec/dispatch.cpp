@@ -21,6 +21,7 @@
 #include <stowage/exec.hpp>
 
 #include "dispatch_graph.hpp"
+#include "support/counted_allocations.hpp"
 
 #if defined(STOWAGE_BENCH_TBB)
 #include <tbb/flow_graph.h>
@@ -38,24 +39,6 @@
 
 namespace {
 
-std::atomic<std::size_t> allocations{0};  // by operator new, of the whole program
-
-}  // namespace
-
-[[gnu::noinline]] void* operator new(std::size_t bytes) {
-    allocations.fetch_add(1, std::memory_order_relaxed);
-    if (void* const block = std::malloc(bytes == 0 ? 1 : bytes)) return block;
-    throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* block) noexcept {
-    std::free(block);
-}
-[[gnu::noinline]] void operator delete(void* block, std::size_t) noexcept {
-    std::free(block);
-}
-
-namespace {
-
 using bench::dispatch_graph;
 
 const dispatch_graph& the_graph() {
@@ -69,9 +52,9 @@ void measure(benchmark::State& state, const Once& once) {
     once();  // not measured: first touches
     std::size_t made = 0;
     for (auto _ : state) {
-        const std::size_t before = allocations.load(std::memory_order_relaxed);
+        const std::size_t before = stowage::test::allocations.load(std::memory_order_relaxed);
         once();
-        made += allocations.load(std::memory_order_relaxed) - before;
+        made += stowage::test::allocations.load(std::memory_order_relaxed) - before;
     }
     const auto runs = static_cast<double>(std::max<benchmark::IterationCount>(1, state.iterations()));
     state.counters["vertices"] = static_cast<double>(the_graph().vertices);

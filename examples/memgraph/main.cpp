@@ -32,7 +32,7 @@ namespace {
 using nlohmann::ordered_json;
 using namespace stowage;
 
-struct arguments {
+struct arguments : examples::search_arguments {
     std::string program;
     std::string capacity_text;
     std::vector<std::int64_t> capacities;  // one a device
@@ -47,24 +47,11 @@ struct arguments {
     std::optional<std::string> host_text;
     std::optional<std::int64_t> host;
     std::int64_t alignment = 1;
-    std::optional<double> budget;
-    std::optional<std::uint64_t> states;
-    unsigned threads = 1;
-    std::uint64_t seed = 1;
     bool once = false;
     bool fixed_order = false;
     bool simulate = false;
     bool json = false;
 
-    [[nodiscard]] search_limits limits() const {
-        search_limits limits{.seed = seed, .threads = threads};
-        if (states) limits.states = *states;
-        if (budget) {
-            limits.time =
-                std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(*budget));
-        }
-        return limits;
-    }
     [[nodiscard]] bool simulates() const { return simulate || !trace_file.empty(); }
 };
 
@@ -277,17 +264,7 @@ void add_options(CLI::App& app, arguments& given) {
         ->transform(examples::positive_bytes())
         ->type_name("BYTES")
         ->capture_default_str();
-    auto* budget =
-        app.add_option("--budget", given.budget, "seconds, from the end of reading")->type_name("SECONDS");
-    app.add_option("--states", given.states, "limit of each search in states (default 200000)")
-        ->check(examples::whole_number())
-        ->excludes(budget);
-    app.add_option("--threads", given.threads, "threads that may be used")
-        ->check(examples::whole_number(1))
-        ->capture_default_str();
-    app.add_option("--seed", given.seed, "seed of every random choice, jitter included")
-        ->check(examples::whole_number())
-        ->capture_default_str();
+    given.add_to(app);
     app.add_flag("--simulate", given.simulate, "run it in virtual time");
     app.add_option("--machine", given.machine_file, "speeds of the machine (JSON)")->type_name("FILE");
     app.add_option("--html", given.html_file, "write the report")->type_name("FILE");
@@ -307,9 +284,7 @@ void check(arguments& given) {
         if (!given.host)
             throw CLI::ValidationError("--host", "`" + *given.host_text + "` is no number of bytes");
     }
-    if (given.budget && !(*given.budget >= 0 && *given.budget <= 1e9)) {
-        throw CLI::ValidationError("--budget", "takes 0 to 1e9 seconds");
-    }
+    given.check_budget();
     examples::check_distinct({given.memgraph_file, given.html_file, given.trace_file, given.json ? "-" : ""});
 }
 

@@ -32,7 +32,7 @@ using nlohmann::ordered_json;
 using namespace stowage;
 using plan_program::rival;
 
-struct arguments {
+struct arguments : examples::search_arguments {
     std::vector<std::string> programs;
     std::string plan_file;
     std::string html_file;
@@ -43,10 +43,6 @@ struct arguments {
     std::optional<std::string> layout;
     std::size_t streams = 1;
     std::optional<std::int64_t> alignment;
-    std::optional<double> budget;
-    std::optional<std::uint64_t> states;
-    unsigned threads = 1;
-    std::uint64_t seed = 1;
     bool compare = false;
     bool json = false;
 
@@ -61,8 +57,7 @@ struct arguments {
     }
     /// Time for one integer program over a whole program.
     [[nodiscard]] std::chrono::nanoseconds program_time() const {
-        if (!budget) return plan_program::program_seconds;
-        return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(*budget));
+        return time().value_or(plan_program::program_seconds);
     }
     /// Alignment of the plan.
     [[nodiscard]] std::int64_t plan_alignment() const { return alignment.value_or(1); }
@@ -85,10 +80,7 @@ struct planned {
     roam::options options{.alignment = given.plan_alignment(), .seed = given.seed, .threads = given.threads};
     options.try_other_orders = given.order == "roam-best";
     if (given.states) options.states = *given.states;
-    if (given.budget) {
-        options.budget = std::chrono::duration_cast<std::chrono::nanoseconds>(
-            std::chrono::duration<double>(*given.budget));
-    }
+    options.budget = given.time();
     return options;
 }
 
@@ -389,9 +381,7 @@ void check(const arguments& given) {
     if (given.programs.size() > 1 && one_file) {
         throw CLI::ValidationError("-o, --svg, --dot and --proof", "take one PROGRAM; --html takes several");
     }
-    if (given.budget && !(*given.budget >= 0 && *given.budget <= 1e9)) {
-        throw CLI::ValidationError("--budget", "takes 0 to 1e9 seconds");
-    }
+    given.check_budget();
     // With --json, -o - adds the whole plan to that one object.
     const bool output_taken = given.json && given.plan_file != "-";
     examples::check_distinct({given.plan_file, given.svg_file, given.html_file, given.dot_file,
@@ -427,17 +417,7 @@ void add_options(CLI::App& app, arguments& given) {
     app.add_option("--alignment", given.alignment, "every offset is a multiple of this")
         ->transform(examples::positive_bytes())
         ->type_name("BYTES");
-    auto* budget =
-        app.add_option("--budget", given.budget, "seconds, from the end of reading")->type_name("SECONDS");
-    app.add_option("--states", given.states, "limit of each search in states (default 200000)")
-        ->check(examples::whole_number())
-        ->excludes(budget);
-    app.add_option("--threads", given.threads, "threads that may be used")
-        ->check(examples::whole_number(1))
-        ->capture_default_str();
-    app.add_option("--seed", given.seed, "seed of every random choice")
-        ->check(examples::whole_number())
-        ->capture_default_str();
+    given.add_to(app);
     app.add_flag("--json", given.json, "print one JSON object");
 }
 

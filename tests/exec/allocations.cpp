@@ -12,27 +12,10 @@
 
 #include <stowage/exec.hpp>
 
+#include "support/counted_allocations.hpp"
 #include "support/random_memgraph.hpp"
 
 using namespace stowage;
-
-namespace {
-
-std::atomic<std::size_t> made{0};
-
-}  // namespace
-
-[[gnu::noinline]] void* operator new(std::size_t bytes) {
-    made.fetch_add(1, std::memory_order_relaxed);
-    if (void* const block = std::malloc(bytes == 0 ? 1 : bytes)) return block;
-    throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* block) noexcept {
-    std::free(block);
-}
-[[gnu::noinline]] void operator delete(void* block, std::size_t) noexcept {
-    std::free(block);
-}
 
 namespace {
 
@@ -61,9 +44,9 @@ void check_run(Device& device, const exec::executor_options& options) {
             CHECK(executor.run(run));
             continue;
         }
-        const std::size_t before = made.load();
+        const std::size_t before = test::allocations.load();
         const exec::run_report& report = executor.run(run);
-        const std::size_t after = made.load();
+        const std::size_t after = test::allocations.load();
         CHECK(after - before == 0);
         CHECK(report.status == exec::run_status::ok);
         contents.check(executor, sample.graph.final);

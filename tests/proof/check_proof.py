@@ -61,57 +61,6 @@ def hazards(reads, writes):
     return before
 
 
-class Flow:
-    def __init__(self, nodes):
-        self.out = [[] for _ in range(nodes)]
-        self.to, self.left = [], []
-
-    def arc(self, a, b, capacity):
-        self.out[a].append(len(self.to))
-        self.to.append(b)
-        self.left.append(capacity)
-        self.out[b].append(len(self.to))
-        self.to.append(a)
-        self.left.append(0)
-
-    def run(self, source, sink):
-        total = 0
-        while True:
-            level = {source: 0}
-            queue = collections.deque([source])
-            while queue:
-                node = queue.popleft()
-                for a in self.out[node]:
-                    if self.left[a] and self.to[a] not in level:
-                        level[self.to[a]] = level[node] + 1
-                        queue.append(self.to[a])
-            if sink not in level:
-                return total
-            at = [0] * len(self.out)
-            path, node = [], source
-            while True:
-                if node == sink:
-                    sent = min(self.left[a] for a in path)
-                    for a in path:
-                        self.left[a] -= sent
-                        self.left[a ^ 1] += sent
-                    total += sent
-                    path, node = [], source
-                while at[node] < len(self.out[node]):
-                    a = self.out[node][at[node]]
-                    if self.left[a] and level.get(self.to[a]) == level[node] + 1:
-                        break
-                    at[node] += 1
-                if at[node] < len(self.out[node]):
-                    path.append(a)
-                    node = self.to[a]
-                elif path:
-                    level.pop(node, None)
-                    node = self.to[path.pop() ^ 1]
-                else:
-                    break
-
-
 def cone(start, edges):
     inside, todo = {start}, [start]
     while todo:
@@ -130,7 +79,7 @@ def least_alive(op, sizes, kinds, reads, writes, scratch):
             after[p].append(i)
     n = len(before)
     source, sink = n, n + 1
-    network = Flow(n + 2 + len(sizes))
+    network = order_replay.Flow()
     early, late = cone(op, before), cone(op, after)
     for v in range(n):
         if v in late:

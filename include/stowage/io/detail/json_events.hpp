@@ -123,6 +123,18 @@ protected:
     [[noreturn]] void fail(std::string rule, std::string key) const {
         throw stowage::parse_error(std::move(rule), source_, 0, 0, std::move(key));
     }
+    /// The number that 16 hexadecimal digits say.
+    [[nodiscard]] std::uint64_t fingerprint(std::string_view digits, const std::string& key) const {
+        std::uint64_t value = 0;
+        bool good = digits.size() == 16;
+        for (const char c : digits) {
+            const std::size_t digit = std::string_view("0123456789abcdef").find(c);
+            good = good && digit != std::string_view::npos;
+            value = value << 4U | (digit & 15U);
+        }
+        if (!good) fail("is to be 16 hexadecimal digits, it is " + quoted(digits), key);
+        return value;
+    }
 
 private:
     [[nodiscard]] Derived& self() { return static_cast<Derived&>(*this); }

@@ -220,7 +220,7 @@ private:
         }
         if (key_ == "graph") result_.graph = text(value);
         if (key_ == "alignment") result_.alignment = integer(value, 1);
-        if (key_ == "fingerprint") read_fingerprint(text(value));
+        if (key_ == "fingerprint") check_fingerprint(fingerprint(text(value), key_));
         if (key_ == "repeatable") {
             if (value.kind != json_scalar::type::boolean) {
                 fail("is to be true or false, it is " + value.describe(), key_);
@@ -228,15 +228,7 @@ private:
             result_.repeatable = value.integer != 0;
         }
     }
-    void read_fingerprint(std::string_view digits) {
-        std::uint64_t value = 0;
-        bool good = digits.size() == 16;
-        for (const char c : digits) {
-            const std::size_t digit = std::string_view("0123456789abcdef").find(c);
-            good = good && digit != std::string_view::npos;
-            value = value << 4U | (digit & 15U);
-        }
-        if (!good) fail("is to be 16 hexadecimal digits, it is " + quoted(digits), key_);
+    void check_fingerprint(std::uint64_t value) const {
         if (value != program_.fingerprint()) throw fingerprint_error(source(), value, program_.fingerprint());
     }
 

@@ -137,7 +137,7 @@ private:
             fail("unknown format " + quoted(value.text) + ", expected `plan/1`", key_);
         }
         if (key_ == "graph") graph_ = text(value);
-        if (key_ == "fingerprint") plan_.fingerprint = fingerprint(text(value));
+        if (key_ == "fingerprint") plan_.fingerprint = fingerprint(text(value), key_);
         if (key_ == "status") plan_.status = status(text(value));
         if (key_ == "alignment") plan_.alignment = integer(value, 1);
         if (key_ == "peak_bytes") plan_.peak.bytes = integer(value, 0);
@@ -175,17 +175,6 @@ private:
         *target = value.number;
     }
 
-    [[nodiscard]] std::uint64_t fingerprint(std::string_view digits) const {
-        std::uint64_t value = 0;
-        bool good = digits.size() == 16;
-        for (const char c : digits) {
-            const std::size_t digit = std::string_view("0123456789abcdef").find(c);
-            good = good && digit != std::string_view::npos;
-            value = value << 4U | (digit & 15U);
-        }
-        if (!good) fail("is to be 16 hexadecimal digits, it is " + quoted(digits), key_);
-        return value;
-    }
     [[nodiscard]] stowage::status status(std::string_view name) const {
         if (name == "optimal") return status::optimal;
         if (name == "feasible") return status::feasible;

@@ -102,6 +102,10 @@ private:
         }
         if (!open) return true;
         std::sort(newcomers.begin(), newcomers.end(), larger);
+        return place_in_turn(newcomers);
+    }
+    /// Those that have no place yet, each where it fits most snugly; all or none.
+    [[nodiscard]] bool place_in_turn(std::vector<newcomer>& newcomers) {
         for (newcomer& n : newcomers) {
             if (n.address >= 0) continue;
             const std::int64_t address = map_.snuggest(n.bytes, n.alignment);
@@ -123,15 +127,7 @@ private:
             if ((pad_a == 0) != (pad_b == 0)) return pad_a == 0;
             return pad_a != pad_b ? pad_a > pad_b : a.owner < b.owner;
         });
-        for (newcomer& n : newcomers) {
-            const std::int64_t address = map_.snuggest(n.bytes, n.alignment);
-            if (address < 0) {
-                undo(newcomers);
-                return false;
-            }
-            put(n, address);
-        }
-        return true;
+        return place_in_turn(newcomers);
     }
     /// For the largest newcomers a window is cleared by moving the fewest bytes to free places outside of it.
     template <shelf_hooks Hooks>
