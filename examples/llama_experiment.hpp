@@ -15,6 +15,7 @@
 #include <iostream>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -103,14 +104,19 @@ public:
         needed_ = whole->memgraph.arena_bytes;
         std::printf("%-24s %9s %9s %9s %7s %9s %7s  %s\n", "way to run", "MB a dev.", "moved MB", "ms",
                     "x mem.", "bound ms", "x bound", "results");
-        measure("in memory", whole->memgraph, true);
+        whole_.emplace(*this, whole->memgraph);
+        measure("in memory", whole->memgraph);
+        plain_loop();
+        constexpr std::int64_t much = std::int64_t{1} << 30U;
+        if (std::accumulate(needed_.begin(), needed_.end(), std::int64_t{0}) > much)
+            whole_.reset();  // its memory is wanted: what comes is compared with the time that it took
         for (const double part : {0.75, 0.5, 0.3}) {
             if (const auto made = compile(part, false))
-                measure(std::to_string(static_cast<int>(part * 100 + 0.5)) + "% of it", made->memgraph,
-                        false);
+                measure(std::to_string(static_cast<int>(part * 100 + 0.5)) + "% of it", made->memgraph);
         }
         least();
         if (given_.rivals) others();
+        whole_.reset();
         std::printf(good_ ? "all results are the same, bit for bit\n" : "SOME RESULTS DIFFER\n");
         return good_;
     }
@@ -149,7 +155,7 @@ private:
         for (int percent = 2; percent < 30; percent += 2) {
             const auto made = compile(percent / 100.0, false);
             if (!made) continue;
-            measure("least: " + std::to_string(percent) + "%", made->memgraph, false);
+            measure("least: " + std::to_string(percent) + "%", made->memgraph);
             return;
         }
     }
@@ -157,14 +163,39 @@ private:
     // Plainly, one operator after the other, every buffer apart.
 
     void sequential() {
+        std::vector<std::vector<std::byte>> memory = start();
+        run_operators(memory, [](stowage::operator_index) {});
+        expected_ = hash_of(memory);
+    }
+    void plain_loop() {
+        std::vector<std::vector<std::byte>> memory = start();
+        bool ran = false;
+        const double seconds = in_turn([&] {
+            for (stowage::buffer_index b = 0; ran && b < memory.size(); ++b)
+                if (is_consumed(b)) fill_buffer(b, memory[b]);
+            ran = true;
+            const auto from = clock::now();
+            run_operators(memory, [](stowage::operator_index) {});
+            return since(from);
+        });
+        print_plain("plain loop", 0, seconds, expected_ == hash_of(memory));
+    }
+    [[nodiscard]] std::vector<std::vector<std::byte>> start() const {
         std::vector<std::vector<std::byte>> memory(program_.buffer_count());
         for (stowage::buffer_index b = 0; b < memory.size(); ++b) {
             memory[b].resize(static_cast<std::size_t>(program_.bytes(b)));
-            if (is_alive_at_start(program_.kind(b)))
-                llama_kernels::fill(program_, b, given_.seed, given_.shape, memory[b]);
+            fill_buffer(b, memory[b]);
         }
-        run_operators(memory, [](stowage::operator_index) {});
-        expected_ = hash_of([&](stowage::buffer_index b) { return std::span<const std::byte>(memory[b]); });
+        return memory;
+    }
+    void fill_buffer(stowage::buffer_index b, std::span<std::byte> bytes) const {
+        if (is_alive_at_start(program_.kind(b)))
+            llama_kernels::fill(program_, b, given_.seed, given_.shape, bytes);
+    }
+    /// A run may leave other contents in it than it found.
+    [[nodiscard]] bool is_consumed(stowage::buffer_index b) const {
+        return !is_persistent(program_.kind(b)) || program_.kind(b) == stowage::buffer_kind::input ||
+               tasks_.is_written(b);
     }
     template <class Before>
     void run_operators(std::vector<std::vector<std::byte>>& memory, const Before& before) const {
@@ -181,6 +212,9 @@ private:
             call.writes = std::span(views).subspan(reads);
             kernels_(call);
         }
+    }
+    [[nodiscard]] std::uint64_t hash_of(const std::vector<std::vector<std::byte>>& memory) const {
+        return hash_of([&](stowage::buffer_index b) { return std::span<const std::byte>(memory[b]); });
     }
     /// Of outputs and written persistent buffers, `bytes_of(b)` being their contents.
     template <class Bytes>
@@ -202,12 +236,14 @@ private:
 
     // By the executor.
 
+    /// Everything that is there at the start; `again`: what a run of a repeatable memgraph may have changed.
     template <class Executor>
-    void fill(Executor& executor, const memgraph& graph) const {
+    void fill(Executor& executor, const memgraph& graph, bool again) const {
         std::vector<std::byte> bytes;
         for (const auto& r : graph.start) {
+            if (again && graph.repeatable && !is_consumed(r.buffer)) continue;
             bytes.resize(static_cast<std::size_t>(program_.bytes(r.buffer)));
-            llama_kernels::fill(program_, r.buffer, given_.seed, given_.shape, bytes);
+            fill_buffer(r.buffer, bytes);
             executor.write(r.buffer, bytes);
         }
     }
@@ -220,24 +256,55 @@ private:
                    return std::span<const std::byte>(bytes);
                });
     }
-    void measure(const std::string& name, const memgraph& graph, bool in_memory) {
+    /// One memgraph on the host, run again and again.
+    struct runner {
+        using kernels = std::reference_wrapper<const llama_kernels>;
+        const memgraph& graph;
         stowage::exec::host_device device;
-        const stowage::exec::executor_options options{.priority = stowage::exec::need{},
-                                                      .copy_chunk_bytes = 4 << 20};
-        stowage::exec::executor executor{program_, graph, std::cref(kernels_), device, options};
-        double seconds = 1e30;
+        stowage::exec::executor<kernels, stowage::exec::host_device> executor;
         bool same = true;
-        double bound = 0;
-        const stowage::exec::run_report* report = nullptr;
-        for (int i = 0; i <= given_.repeats; ++i) {  // the first is for the caches
-            fill(executor, graph);
-            report = &executor.run({.trace = true});
-            same = same && *report && right(executor);
-            if (i > 0) seconds = std::min(seconds, std::chrono::duration<double>(report->makespan).count());
-            keep_times(*report, graph, in_memory);
+        bool ran = false;
+
+        runner(const llama_experiment& all, const memgraph& to_run)
+            : graph(to_run), executor(all.program_, graph, std::cref(all.kernels_), device,
+                                      {.priority = stowage::exec::need{}, .copy_chunk_bytes = 4 << 20}) {}
+        /// Returns the run's seconds.
+        double run(const llama_experiment& all) {
+            all.fill(executor, graph, ran);
+            ran = true;
+            const stowage::exec::run_report& report = executor.run({.trace = true});
+            same = same && report && all.right(executor);
+            return std::chrono::duration<double>(report.makespan).count();
         }
-        if (in_memory) in_memory_ = seconds;
-        bound = bound_of(*report, graph);
+    };
+    /// The least time of `once`, and in in_memory_ that of runs in memory in turn with it, so that whatever
+    /// else the machine does slows down both; a program too large for both is compared with its runs before.
+    template <class Once>
+    [[nodiscard]] double in_turn(const Once& once) {
+        double seconds = 1e30;
+        if (whole_) in_memory_ = 1e30;
+        for (int i = 0; i <= given_.repeats; ++i) {  // the first is for the caches
+            if (whole_) {
+                const double whole = whole_->run(*this);
+                keep_times(whole_->executor.report(), whole_->graph);
+                good_ = good_ && whole_->same;
+                if (i > 0) in_memory_ = std::min(in_memory_, whole);
+            }
+            const double way = once();
+            if (i > 0) seconds = std::min(seconds, way);
+        }
+        return seconds;
+    }
+    void measure(const std::string& name, const memgraph& graph) {
+        double bound = 0;
+        double seconds = 0;
+        bool same = false;
+        {
+            runner way(*this, graph);
+            seconds = in_turn([&] { return way.run(*this); });
+            bound = bound_of(way.executor.report(), graph);
+            same = way.same;
+        }
         same = same && in_any_order(graph);
         print(name, graph, seconds, bound, same);
     }
@@ -247,14 +314,13 @@ private:
             .priority = stowage::exec::seeded_random{}, .window = 2, .copy_chunk_bytes = 1 << 20};
         stowage::exec::executor executor{program_, graph, std::cref(kernels_), device, options};
         for (std::uint64_t seed = 0; seed < given_.seeds; ++seed) {
-            fill(executor, graph);
+            fill(executor, graph, seed > 0);
             if (!executor.run({.seed = seed, .keep_times = false}) || !right(executor)) return false;
         }
         return true;
     }
     /// The shortest time of every operator, over all runs in memory.
-    void keep_times(const stowage::exec::run_report& report, const memgraph& graph, bool in_memory) {
-        if (!in_memory) return;
+    void keep_times(const stowage::exec::run_report& report, const memgraph& graph) {
         operator_seconds_.resize(program_.operator_count(), 1e30);
         for (const auto& entry : report.trace) {
             const auto& at = graph.vertices[entry.vertex];
@@ -303,7 +369,7 @@ private:
         const auto half = compile(0.5, false);
         if (!half) return;
         synchronous(half->memgraph);
-        if (const auto fixed = compile(0.5, true)) measure("50%, fixed order", fixed->memgraph, false);
+        if (const auto fixed = compile(0.5, true)) measure("50%, fixed order", fixed->memgraph);
         published(half->memgraph);
         if (given_.run.devices == 1) streaming();
     }
@@ -311,14 +377,15 @@ private:
         stowage::exec::inline_device device;
         stowage::exec::executor executor{
             program_, graph, std::cref(kernels_), device, {.priority = stowage::exec::need{}}};
-        double seconds = 1e30;
         bool same = true;
-        for (int i = 0; i <= given_.repeats; ++i) {
-            fill(executor, graph);
+        bool ran = false;
+        const double seconds = in_turn([&] {
+            fill(executor, graph, ran);
+            ran = true;
             const auto& report = executor.run({.keep_times = false});
-            seconds = std::min(seconds, std::chrono::duration<double>(report.makespan).count());
             same = same && report && right(executor);
-        }
+            return std::chrono::duration<double>(report.makespan).count();
+        });
         print("50%, synchronous", graph, seconds, 0, same);
     }
     /// The same memgraph by the event loop of the published implementation.
@@ -340,22 +407,24 @@ private:
             views.fill(call);
             kernels_(call);
         };
-        double seconds = 1e30;
         bool same = true;
-        for (int i = 0; i <= given_.repeats; ++i) {
-            fill(executor, graph);
+        bool ran = false;
+        const double seconds = in_turn([&] {
+            fill(executor, graph, ran);
+            ran = true;
             event_loop loop(graph, body);
-            const auto start = clock::now();
+            const auto from = clock::now();
             loop.run();
-            seconds = std::min(seconds, since(start));
+            const double taken = since(from);
             same = same && right(executor);
-        }
+            return taken;
+        });
         print("50%, event loop", graph, seconds, 0, same);
     }
     /// Layer by layer, the next layer's weights copied in while one computes (FlexGen's manner); everything
     /// but weights stays.
     void streaming() {
-        std::vector<std::vector<std::byte>> store(program_.buffer_count());
+        const std::vector<std::vector<std::byte>> store = start();
         std::vector<std::vector<std::byte>> memory(program_.buffer_count());
         std::vector<std::vector<stowage::buffer_index>> weights(
             layer_.empty() ? 0 : *std::max_element(layer_.begin(), layer_.end()) + 1);
@@ -370,21 +439,16 @@ private:
                 weights[layer_[op]].push_back(b);
             }
         }
-        for (stowage::buffer_index b = 0; b < memory.size(); ++b) {
-            memory[b].resize(static_cast<std::size_t>(program_.bytes(b)));
-            store[b] = memory[b];
-            if (is_alive_at_start(program_.kind(b)))
-                llama_kernels::fill(program_, b, given_.seed, given_.shape, store[b]);
-        }
-        double seconds = 1e30;
-        for (int i = 0; i <= given_.repeats; ++i) {
+        for (stowage::buffer_index b = 0; b < memory.size(); ++b)
+            memory[b].resize(store[b].size());
+        const double seconds = in_turn([&] {
             for (stowage::buffer_index b = 0; b < memory.size(); ++b)
                 if (listed[b] == 0) memory[b] = store[b];
             const auto bring = [&](std::size_t layer) {
                 for (const stowage::buffer_index b : weights[layer])
                     std::memcpy(memory[b].data(), store[b].data(), store[b].size());
             };
-            const auto start = clock::now();
+            const auto from = clock::now();
             bring(0);
             std::thread copier;
             std::uint32_t current = std::numeric_limits<std::uint32_t>::max();
@@ -396,14 +460,14 @@ private:
                     copier = std::thread([&bring, next = current + 1] { bring(next); });
             });
             if (copier.joinable()) copier.join();
-            seconds = std::min(seconds, since(start));
-        }
-        const bool same = expected_ == hash_of([&](stowage::buffer_index b) {
-                              return std::span<const std::byte>(memory[b]);
-                          });
+            return since(from);
+        });
+        print_plain("layer streaming", moved, seconds, expected_ == hash_of(memory));
+    }
+    void print_plain(const char* name, std::int64_t moved, double seconds, bool same) {
         good_ = good_ && same;
-        std::printf("%-24s %9s %9.2f %9.2f %7.3f %9s %7s  %s\n", "layer streaming", "", megabytes(moved),
-                    seconds * 1e3, seconds / in_memory_, "", "", same ? "same" : "DIFFERENT");
+        std::printf("%-24s %9s %9.2f %9.2f %7.3f %9s %7s  %s\n", name, "", megabytes(moved), seconds * 1e3,
+                    seconds / in_memory_, "", "", same ? "same" : "DIFFERENT");
     }
 
     llama_arguments given_;
@@ -414,7 +478,8 @@ private:
     std::uint64_t expected_ = 0;
     std::vector<std::int64_t> needed_;  // by device: the arena in memory
     std::vector<double> operator_seconds_;
-    double in_memory_ = 1;
+    std::optional<runner> whole_;  // in memory
+    double in_memory_ = 1;         // its seconds, in turn with the way measured last
     bool good_ = true;
 };
 

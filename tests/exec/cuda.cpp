@@ -72,7 +72,8 @@ TEST_CASE("the contents are right under delays, with every notifier, window and 
                                     s.kernels,
                                     device,
                                     {.priority = exec::seeded_random{},
-                                     .window = 1 + static_cast<std::uint32_t>(seed / 3 % 4),
+                                     .window = static_cast<std::uint32_t>(seed / 3 % 5),
+                                     .copy_window = 1 + static_cast<std::uint32_t>(seed % 4),
                                      .copy_chunk_bytes = seed % 2 == 0 ? 0 : 24}};
             for (std::uint64_t run = 0; run < 3; ++run) {
                 s.kernels.contents.fill(executor, s.made.graph.start);

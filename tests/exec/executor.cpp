@@ -4,8 +4,11 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <stowage/exec.hpp>
@@ -58,6 +61,7 @@ TEST_CASE("runs in virtual time give the sequential contents, and the same run f
                                        .jitter = 0.9});
         const exec::executor_options options{.priority = priority_of(seed / 3),
                                              .window = 1 + static_cast<std::uint32_t>(seed % 5),
+                                             .copy_window = 1 + static_cast<std::uint32_t>(seed / 5 % 3),
                                              .copy_chunk_bytes = seed % 2 == 0 ? 0 : 16};
         run_and_check(made, device, options, seed, 4);
 
@@ -79,7 +83,8 @@ TEST_CASE("runs on threads give the sequential contents") {
                                   .notifier = static_cast<exec::notifier>(seed % 3)});
         run_and_check(made, device,
                       {.priority = priority_of(seed),
-                       .window = 1 + static_cast<std::uint32_t>(seed / 2 % 4),
+                       .window = static_cast<std::uint32_t>(seed / 2 % 5),
+                       .copy_window = 1 + static_cast<std::uint32_t>(seed % 4),
                        .copy_chunk_bytes = seed % 4 == 1 ? 16 : 0},
                       seed, 3);
     }
@@ -107,4 +112,44 @@ TEST_CASE("a memgraph that lacks an edge is found out by its contents, in some o
         if (wrong) ++found;
     }
     CHECK(found >= 3);
+}
+
+TEST_CASE(
+    "on the host a lane has its next operators before the first has ended; lanes of copies hold fewer") {
+    program source;
+    turnip::memgraph graph;
+    graph.arena_bytes = {0};
+    for (std::uint32_t v = 0; v < 6; ++v) {
+        source.add_operator({});
+        graph.add({.op = v}, {}, {});
+        if (v > 0) graph.edges.push_back({v - 1, v, turnip::edge_kind::control});
+    }
+    const tensor_graph chain = make_tensor_graph(source);
+    std::atomic<std::uint32_t> submitted{0};
+    exec::host_device device({.inject = [&](const exec::lane_work&) {
+        ++submitted;
+        return exec::injection{};
+    }});
+    std::uint32_t seen = 0;
+    const auto kernel = [&](const exec::kernel_call<exec::lane_index>& call) {
+        if (call.op != 0) return;
+        for (int nap = 0; nap < 5000 && submitted.load() < 6; ++nap)
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        seen = submitted.load();
+    };
+    exec::executor executor{chain, graph, kernel, device};
+    CHECK(executor.run());
+    CHECK(seen == 6);
+
+    exec::detail::flight_rings flights;
+    flights.prepare(2, 4);
+    flights.limit(1, 2);
+    for (std::uint32_t v = 0; v < 2; ++v) {
+        flights.push(0, {.vertex = v});
+        flights.push(1, {.vertex = v});
+    }
+    CHECK_FALSE(flights.full(0));
+    CHECK(flights.full(1));
+    flights.clear();
+    CHECK_FALSE(flights.full(1));
 }

@@ -67,6 +67,11 @@ public:
     void signal(cudaEvent_t event) noexcept { signal_ = event; }
 
     [[nodiscard]] std::uint32_t compute_lanes() const noexcept { return options_.compute_lanes; }
+    /// Enough that a stream is not idle between two kernels while one's end is noticed and the next launched;
+    /// less where streams share operators, which should go to the one that is free first.
+    [[nodiscard]] std::uint32_t suggested_window() const noexcept {
+        return options_.compute_lanes > 1 ? 2 : 8;
+    }
 
     /// Throws device_error naming the memory or lane that cannot be made, by CUDA's own word; then nothing is
     /// left behind.

@@ -68,7 +68,8 @@ concept device_news = requires(D& d, lane_index lane, completion& end, std::int6
     { d.failure(lane) } -> std::same_as<std::string>;
 };
 
-/// A machine that carries out memgraphs: see device_memory, device_lanes and device_news.
+/// A machine that carries out memgraphs: see device_memory, device_lanes and device_news. It may have
+/// `suggested_window()`, the window of an executor whose user names none.
 template <class D>
 concept device = requires {
     typename D::native_handle;

@@ -54,7 +54,7 @@ public:
              const executor_options& options = {})
         : program_(program), graph_(graph), kernels_(std::move(kernels)), device_(device),
           priority_(options.priority), contents_(program, graph), dispatcher_(device, *this) {
-        const std::uint32_t window = std::max<std::uint32_t>(1, options.window);
+        const std::uint32_t window = window_of(device, options.window);
         detail::schedule plan =
             detail::schedule_builder(program, graph).build(device.compute_lanes(), window > 1);
         device_request request;
@@ -72,7 +72,8 @@ public:
         try {
             views_.prepare(program_, graph_, device_);
             dispatcher_.prepare(std::move(plan), std::move(keys), uses,
-                                {window, std::max<std::int64_t>(0, options.copy_chunk_bytes), slots_.size()});
+                                {window, std::max<std::uint32_t>(1, options.copy_window),
+                                 std::max<std::int64_t>(0, options.copy_chunk_bytes), slots_.size()});
         } catch (...) {
             device_.release();
             throw;
@@ -199,6 +200,14 @@ private:
         Device* device;
         void operator()() const noexcept { device->wake(); }
     };
+
+    [[nodiscard]] static std::uint32_t window_of(const Device& device, std::uint32_t asked) noexcept {
+        if (asked > 0) return asked;
+        if constexpr (requires { device.suggested_window(); })
+            return device.suggested_window();
+        else
+            return 1;
+    }
 
     // What the dispatcher asks.
 

@@ -64,6 +64,12 @@ public:
     ~basic_host_device() { release(); }
 
     [[nodiscard]] std::uint32_t compute_lanes() const noexcept { return options_.compute_lanes; }
+    /// Enough that a lane's thread does not sleep between two operators until the dispatcher's has woken,
+    /// which may take 50 us each; less where lanes share operators, which should go to the lane that is free
+    /// first.
+    [[nodiscard]] std::uint32_t suggested_window() const noexcept {
+        return options_.compute_lanes > 1 ? 2 : 8;
+    }
 
     /// Throws device_error naming the memory or lane that cannot be made; then nothing is left behind.
     void prepare(const device_request& request, const work_source<native_handle>& source) {

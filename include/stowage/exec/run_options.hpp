@@ -18,8 +18,12 @@ namespace stowage::exec {
 struct executor_options {
     any_priority priority = critical_path{};  ///< which of several ready vertices goes first
     std::uint32_t window =
-        1;  ///< most units of work in one lane; 1: a vertex starts when all that it waits for has ended, as
-            ///< in the paper; more: it may be queued behind work under way, and the device keeps the order
+        0;  ///< most units of work in one lane; 1: a vertex starts when all that it waits for has ended, as
+            ///< in the paper; more: it may be queued behind work under way, and the device keeps the order,
+            ///< so that no lane waits for the dispatcher between two operators; 0: the device's
+            ///< suggested_window(), 1 if it has none
+    std::uint32_t copy_window = 2;  ///< the same for lanes of copies, at least 1 and at most `window`: what
+                                    ///< is queued there can be overtaken by no more urgent copy
     std::int64_t copy_chunk_bytes = 0;  ///< longer copies are made in pieces of this size, between which a
                                         ///< more urgent copy may go; 0: none is
     turnip::machine machine = {};       ///< speeds by which policies estimate times

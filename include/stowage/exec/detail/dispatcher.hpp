@@ -34,7 +34,8 @@ class dispatcher {
 public:
     struct settings {
         std::uint32_t window = 1;
-        std::int64_t chunk_bytes = 0;  // 0: copies are not split
+        std::uint32_t copy_window = 1;  // of lanes of copies
+        std::int64_t chunk_bytes = 0;   // 0: copies are not split
         std::uint32_t segments = 0;  // most segments that wait for lanes at once; 0: no kernel is a coroutine
     };
 
@@ -65,6 +66,9 @@ public:
         }
         if (how.window > 1) ahead_.prepare(plan_, keys_);
         flights_.prepare(plan_.lanes.size(), how.window);
+        for (lane_index l = 0; l < plan_.lanes.size(); ++l) {
+            if (plan_.lanes[l].kind != lane_kind::compute) flights_.limit(l, how.copy_window);
+        }
         runnable_.resize(plan_.lanes.size());
         lanes_.resize(plan_.lanes.size());
         for (std::size_t g = 0; g < plan_.groups.size(); ++g) {

@@ -21,17 +21,20 @@ struct flight {
 
 class flight_rings {
 public:
+    /// Room for `window` units in each of `lanes` lanes; limit() may lower it for one.
     void prepare(std::size_t lanes, std::uint32_t window) {
         window_ = window;
         places_.resize(lanes * window);
-        rings_.resize(lanes);
+        rings_.assign(lanes, {0, 0, window});
     }
+    void limit(lane_index l, std::uint32_t most) noexcept { rings_[l].most = std::min(most, window_); }
     void clear() noexcept {
-        std::fill(rings_.begin(), rings_.end(), ring{});
+        for (ring& r : rings_)
+            r.head = r.count = 0;
         total_ = 0;
     }
     [[nodiscard]] std::uint32_t count(lane_index l) const noexcept { return rings_[l].count; }
-    [[nodiscard]] bool full(lane_index l) const noexcept { return rings_[l].count >= window_; }
+    [[nodiscard]] bool full(lane_index l) const noexcept { return rings_[l].count >= rings_[l].most; }
     [[nodiscard]] std::uint64_t total() const noexcept { return total_; }
     [[nodiscard]] const flight& oldest(lane_index l) const noexcept { return places_[index(l, 0)]; }
     void push(lane_index l, const flight& added) noexcept {
@@ -69,6 +72,7 @@ private:
     struct ring {
         std::uint32_t head = 0;
         std::uint32_t count = 0;
+        std::uint32_t most = 0;
     };
     [[nodiscard]] std::size_t index(lane_index l, std::uint32_t i) const noexcept {
         std::uint32_t at = rings_[l].head + i;
