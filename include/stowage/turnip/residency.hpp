@@ -41,7 +41,9 @@ namespace stowage::turnip {
 /// Options of residency.
 struct residency_options {
     std::size_t bound_evaluations =
-        400;                ///< how often the bound's prices are revised; each costs O(gaps + operators)
+        400;  ///< how often the bound's prices are revised; each costs O(gaps + operators)
+    std::uint64_t relaxation_work =
+        20'000'000;         ///< gaps and steps that the bound's relaxation may look at, rounds and all
     bool branching = true;  ///< the bound branches on large buffers; false: prices only
 };
 
@@ -156,7 +158,7 @@ private:
             return;
         }
         price_bound bound(model_, capacities_[0]);
-        bound.improve(first.cost(), options_.bound_evaluations);
+        bound.improve(first.cost(), options_.bound_evaluations, relaxed_rounds());
         result_.bytes_moved_lower_bound = bound.proven();
         hints_.values = gap_values(model_, bound.prices());
         hints_.shares = bound.stay_shares();
@@ -169,6 +171,11 @@ private:
         }
         hints_.target = result_.bytes_moved_lower_bound;
         hints_.start = first.kept();
+    }
+    /// Rounds of the relaxation: none in programs so long that there would be too few.
+    [[nodiscard]] std::size_t relaxed_rounds() const {
+        const std::uint64_t rounds = options_.relaxation_work / (model_.gaps.size() + model_.steps.size());
+        return rounds < 200 ? 0 : static_cast<std::size_t>(std::min<std::uint64_t>(rounds, 6000));
     }
     /// Several devices: bytes may wait on another device, so the proven bound takes them for one pool.
     void find_pooled_bound(std::int64_t known) {

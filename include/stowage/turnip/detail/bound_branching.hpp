@@ -100,7 +100,7 @@ private:
         for (std::uint32_t g = 0; g < model_.gaps.size(); ++g) {
             if (used[g] != 0) continue;
             const double score =
-                static_cast<double>(model_.gaps[g].bytes) * (0.02 + std::min(shares[g], 1 - shares[g]));
+                static_cast<double>(model_.gaps[g].bytes) * (0.1 + std::min(shares[g], 1 - shares[g]));
             if (score <= most) continue;
             most = score;
             chosen = g;

@@ -29,7 +29,7 @@ public:
             const rectangle& stay = plan.rectangles[r];
             const model_instance& instance = model.instances[stay.instance];
             if (instance.device != device) continue;
-            const bool may_move = stay.partner == rectangle::none && stay.lower > 0;
+            const bool may_move = !instance.tied && stay.lower > 0;
             boxes_.push_back({stay.address, program.bytes(instance.buffer), stay.lower, stay.upper,
                               may_move ? r : rectangle::none,
                               std::lcm(program.alignment(instance.buffer), model.alignment)});

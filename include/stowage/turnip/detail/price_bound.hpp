@@ -18,6 +18,7 @@
 #include <span>
 #include <vector>
 
+#include <stowage/turnip/detail/relaxation.hpp>
 #include <stowage/turnip/detail/residency_model.hpp>
 
 namespace stowage::turnip::detail {
@@ -55,9 +56,10 @@ public:
     /// False if the decisions alone overfill some step: no plan agrees with them.
     [[nodiscard]] bool possible() const noexcept { return possible_; }
 
-    /// Raises the bound by exact line searches on the price of the most over-full step, then by steps along
-    /// subgradients; stops when it meets `known`, the bytes of a plan. `evaluations`: at most so many.
-    void improve(std::int64_t known, std::size_t evaluations) {
+    /// Raises the bound by exact line searches on the price of the most over-full step, then by rounds of the
+    /// relaxed problem's solution and by steps along subgradients; stops when it meets `known`, the bytes of
+    /// a plan. `evaluations`: at most so many; `rounds`: of the relaxed problem, each about as long.
+    void improve(std::int64_t known, std::size_t evaluations, std::size_t rounds = 0) {
         const auto target = static_cast<double>(known) * (1 - 1e-7);
         best_ = evaluate();
         best_prices_ = prices_;
@@ -70,7 +72,7 @@ public:
             stuck = note(evaluate()) ? 0 : stuck + 1;
         }
         shares_.assign(gaps_.size(), 0.5);
-        climb(target, evaluations - searches);
+        if (!relax(target, rounds)) climb(target, evaluations - searches);
         prices_ = best_prices_;
     }
     /// The bound at the best prices, in whole arithmetic: rounding cannot make it too large.
@@ -289,6 +291,54 @@ private:
             used += all <= some ? here : here_some;
         }
         return used;
+    }
+    /// Rounds of the relaxed problem, from the best prices; false if none.
+    bool relax(double target, std::size_t rounds) {
+        const std::size_t stretch = 40;
+        if (rounds < stretch || best_ >= target || gaps_.empty()) return false;
+        relaxed_problem problem;
+        problem.first = first_;
+        problem.lacking.assign(free_.size(), 0);
+        std::vector<double> all(free_.size() + 1, 0);
+        for (std::size_t k = 0; k < gaps_.size(); ++k) {
+            const model_gap& gap = model_.gaps[gaps_[k]];
+            const auto bytes = static_cast<double>(gap.bytes);
+            problem.gaps.push_back(
+                {gap.lower, gap.upper, gap.wrapped, bytes, static_cast<double>(gap.bytes_in)});
+            if (gap.wrapped) all[0] += bytes;
+            all[gap.upper + 1] -= bytes;
+            all[gap.lower] += bytes;
+        }
+        problem.out.assign(out_.begin(), out_.end());
+        double sum = 0;
+        for (std::size_t s = 0; s < free_.size(); ++s) {
+            sum += all[s];
+            problem.lacking[s] = sum - static_cast<double>(free_[s]);
+        }
+        relaxation solver(std::move(problem), best_prices_);
+        const auto share = [&] {
+            const std::vector<double> gone = solver.mean_absent();
+            for (std::size_t k = 0; k < gone.size(); ++k)
+                shares_[k] = 1 - gone[k];
+        };
+        for (std::size_t done = stretch; done <= rounds && best_ < target; done += stretch) {
+            solver.run(stretch);
+            prices_ = solver.prices();
+            const double now = evaluate();
+            note(now);
+            prices_ = solver.mean_prices();
+            const double mean = evaluate();
+            note(mean);
+            if (solver.rounds() < std::max(stretch, done / 3)) continue;
+            share();
+            if (mean > now) {
+                solver.restart_from_mean();
+            } else {
+                solver.restart();
+            }
+        }
+        if (solver.rounds() > 0) share();
+        return true;
     }
     /// Steps along subgradients with momentum, as long as the target lies above.
     void climb(double target, std::size_t rounds) {

@@ -129,6 +129,19 @@ void stack_tied(const residency_model& model, const tensor_graph& program, stay_
     }
 }
 
+/// Forgets that rectangles of one device must lie where their partners do: at the end they then walk home.
+/// False if there were none.
+template <class = void>
+bool untie(const residency_model& model, stay_plan& plan, memory_index device) {
+    bool any = false;
+    for (rectangle& stay : plan.rectangles) {
+        if (stay.partner == rectangle::none || model.instances[stay.instance].device != device) continue;
+        stay.partner = rectangle::none;
+        any = true;
+    }
+    return any;
+}
+
 /// The layout problem of one device: a buffer for each rectangle, one for each pair of partners, one for each
 /// workspace. `owner` receives, by buffer, the rectangle, or rectangles.size() + step for a workspace.
 template <class = void>

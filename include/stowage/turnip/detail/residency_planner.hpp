@@ -96,56 +96,124 @@ public:
     /// Fewest bytes. False if no plan could be stowed.
     [[nodiscard]] bool operator()(const residency_hints& hints, bool save_late, budget& account,
                                   stowed_plan& best) {
-        bool found = false;
+        save_late_ = save_late;
+        found_ = false;
+        hard_to_tie_ = false;
         residency_hints now = hints;
-        std::vector<std::vector<std::int64_t>> withheld(model_.devices,
-                                                        std::vector<std::int64_t>(model_.steps.size(), 0));
-        for (std::size_t round = 0; round < most_rounds; ++round) {
-            budget part = account.slice(account.left() / 2);
-            const residency_state decision =
-                decide_residency(model_, capacities_, withheld, now, limits_.seed + round, part);
-            account.settle(part);
-            if (found && decision.cost() >= best.lines.bytes_moved) break;
-            stay_plan plan = make_rectangles(model_, decision.kept());
-            bool fits = true;
-            for (memory_index d = 0; d < model_.devices; ++d) {
-                if (lay_out(plan, d, account) <= capacities_[d]) continue;
-                fits = false;
-                if (round > 0 || decision.split_bytes() == 0) withhold(plan, d, round, withheld[d]);
+        slack withheld(model_.devices, std::vector<std::int64_t>(model_.steps.size(), 0));
+        residency_hints first = hints;
+        std::int64_t least = 0;
+        std::size_t rounds = 0;
+        for (std::size_t round = 0; round < most_rounds; ++round, ++rounds) {
+            slack more = withheld;
+            const bool last = round + 1 == most_rounds;
+            const attempt made = attempt_with(now, withheld, round, last, account, best, &more);
+            if (round == 0) {
+                least = made.planned;
+                first.start = made.kept;
             }
-            stowed_plan made;
-            made.planned = decision.cost();
-            made.laid_out = fits;
-            for (memory_index d = 0; fits && d < model_.devices; ++d)
-                choose_later_addresses(task_.program, model_, plan, d, capacities_[d]);
-            stay_plan loose = plan;
-            stower sweep(task_, model_, decision, std::move(plan), capacities_, save_late);
-            // Moves to make room are many in long programs; more slack comes first there.
-            const bool waits =
-                !fits && model_.steps.size() > 20'000 && round + 1 < most_rounds && !account.exhausted();
-            bool stowed = !waits && sweep(made.lines);
-            if (!waits && !stowed && !found) {
-                stack_tied(model_, task_.program, loose);
-                stower again(task_, model_, decision, std::move(loose), capacities_, save_late);
-                stowed = again(made.lines);
-            }
-            if (stowed && (!found || better(made.lines, best.lines))) {
-                best = std::move(made);
-                found = true;
-            }
-            if (fits || account.exhausted()) break;
-            now.split_cost = 0.5;
-            if (round > 0 || decision.split_bytes() == 0) {
-                now.start = decision.kept();
-            } else {
-                now.start.clear();
-            }
+            if (made.pointless || made.exact || account.exhausted()) break;
+            withheld.swap(more);
+            // Too full at the ends to sort out who lies where: fewer should be away in between.
+            if (made.fits) now.split_cost = 0.5;
+            now.start = made.fits ? std::vector<char>() : made.kept;
         }
-        return found;
+        if (rounds > 0 && found_) search_slack(std::move(first), withheld, least, best);
+        return found_;
     }
 
 private:
+    using slack = std::vector<std::vector<std::int64_t>>;  // by device, by step: bytes
+    struct attempt {
+        std::int64_t planned = 0;
+        bool pointless = false;  // it moves no less than what there is
+        bool fits = false;       // the layout does
+        bool exact = false;      // it was stowed as planned
+        std::vector<char> kept = {};
+    };
     static constexpr std::size_t most_rounds = 8;
+    static constexpr std::size_t most_tries = 6;
+
+    /// One decision, its layout and its script; the better one becomes `best`. `more`, if given, receives
+    /// what to withhold beside where the layout sticks out.
+    attempt attempt_with(const residency_hints& hints, const slack& withheld, std::size_t round, bool last,
+                         budget& account, stowed_plan& best, slack* more) {
+        attempt result;
+        budget part = account.slice(account.left() / 2);
+        const residency_state decision =
+            decide_residency(model_, capacities_, withheld, hints, limits_.seed + round, part);
+        account.settle(part);
+        result.planned = decision.cost();
+        result.pointless = found_ && result.planned >= best.lines.bytes_moved;
+        if (result.pointless) return result;
+        result.kept = decision.kept();
+        stay_plan plan = make_rectangles(model_, result.kept);
+        bool tied = true;
+        result.fits = true;
+        for (memory_index d = 0; d < model_.devices; ++d) {
+            if (fits(plan, d, account, tied)) continue;
+            result.fits = false;
+            if (more != nullptr) withhold(plan, d, round, (*more)[d]);
+        }
+        stowed_plan made;
+        made.planned = result.planned;
+        made.laid_out = result.fits;
+        for (memory_index d = 0; result.fits && d < model_.devices; ++d)
+            choose_later_addresses(task_.program, model_, plan, d, capacities_[d]);
+        // Moves to make room are many in long programs; more slack comes first there.
+        if (!result.fits && model_.steps.size() > 20'000 && !last && !account.exhausted()) return result;
+        stay_plan loose = plan;
+        stower sweep(task_, model_, decision, std::move(plan), capacities_, save_late_);
+        bool stowed = sweep(made.lines);
+        if (!stowed && !found_) {
+            stack_tied(model_, task_.program, loose);
+            stower again(task_, model_, decision, std::move(loose), capacities_, save_late_);
+            stowed = again(made.lines);
+        }
+        result.exact = stowed && (made.lines.bytes_moved <= result.planned || (result.fits && tied));
+        if (stowed && (!found_ || better(made.lines, best.lines))) {
+            best = std::move(made);
+            found_ = true;
+        }
+        return result;
+    }
+    /// True if the rectangles of one device fit. `tied` becomes false where partners must part: those that
+    /// are far from fitting are not tied again.
+    [[nodiscard]] bool fits(stay_plan& plan, memory_index d, budget& account, bool& tied) {
+        if (!hard_to_tie_) {
+            const std::int64_t arena = lay_out(plan, d, account);
+            if (arena <= capacities_[d]) return true;
+            if (!untie(model_, plan, d)) return false;
+            hard_to_tie_ = arena - capacities_[d] > capacities_[d] / 50;
+        } else {
+            static_cast<void>(untie(model_, plan, d));
+        }
+        tied = false;
+        return lay_out(plan, d, account) <= capacities_[d];
+    }
+    /// Other decisions that are as good may be easier to lay out; and between no slack and what did, there
+    /// may be less that does.
+    void search_slack(residency_hints hints, const slack& withheld, std::int64_t least, stowed_plan& best) {
+        budget account(limits_);
+        const std::vector<char> start = hints.start;
+        double lower = 0;
+        double upper = 1;
+        for (std::size_t k = 0; k < most_tries && !account.exhausted(); ++k) {
+            if (static_cast<double>(best.lines.bytes_moved) <= 1.001 * static_cast<double>(least)) return;
+            const bool no_slack = k < most_tries / 3;
+            const double middle = no_slack ? 0 : (lower + upper) / 2;
+            hints.start = k % 2 == 0 ? std::vector<char>() : start;
+            slack less = withheld;
+            for (std::vector<std::int64_t>& steps : less) {
+                for (std::int64_t& bytes : steps)
+                    bytes = static_cast<std::int64_t>(middle * static_cast<double>(bytes));
+            }
+            budget part = account.slice(account.left() / (most_tries - k));
+            const attempt made = attempt_with(hints, less, most_rounds + k, false, part, best, nullptr);
+            account.settle(part);
+            if (!no_slack) (made.pointless || made.exact ? upper : lower) = middle;
+        }
+    }
     [[nodiscard]] static bool better(const script& a, const script& b) {
         return a.bytes_moved != b.bytes_moved ? a.bytes_moved < b.bytes_moved
                                               : a.bytes_moved_within < b.bytes_moved_within;
@@ -177,7 +245,7 @@ private:
         std::vector<std::uint32_t> owner;
         const layout::problem problem = layout_problem_of(model_, task_.program, plan, device, owner);
         search_limits limits = limits_;
-        limits.states = std::max<std::uint64_t>(limits_.states / 4, 2 * problem.buffers.size());
+        limits.states = std::max<std::uint64_t>(limits_.states / 8, 2 * problem.buffers.size());
         if (const auto left = account.time_left()) limits.time = *left / 4;
         const layout::capacity_answer answer = layout::fit(problem, capacities_[device], limits);
         take_addresses(plan, owner, answer.offsets);
@@ -188,6 +256,9 @@ private:
     const residency_model& model_;
     std::vector<std::int64_t> capacities_;
     search_limits limits_;
+    bool save_late_ = false;
+    bool found_ = false;
+    bool hard_to_tie_ = false;
 };
 using residency_planner = basic_residency_planner<>;
 

@@ -73,6 +73,29 @@ public:
         give(address);
         hooks.sent_away(owner, address, newcomers);
     }
+    /// Moves what lies in [lower, upper) to free places outside of it; false, and nothing moved, if there are
+    /// none. O(residents) for each.
+    template <shelf_hooks Hooks>
+    [[nodiscard]] bool clear(std::int64_t lower, std::int64_t upper, Hooks& hooks) {
+        std::vector<std::pair<std::int64_t, std::int64_t>> met;  // bytes, address
+        for (auto at = map_.used().begin(); at != map_.used().end() && at->first < upper; ++at) {
+            if (at->second.upper > lower) met.emplace_back(at->second.upper - at->first, at->first);
+        }
+        std::sort(met.rbegin(), met.rend());
+        // First it must be known that all of them find a place; then they go there.
+        arena_map trial = map_;
+        std::vector<std::int64_t> places;
+        for (const auto& [bytes, address] : met) {
+            const std::uint32_t owner = trial.used().at(address).owner;
+            const std::int64_t to = trial.snuggest(bytes, residents_.at(owner), lower, upper);
+            if (to < 0) return false;
+            trial.take(to, bytes, owner);
+            places.push_back(to);
+        }
+        for (std::size_t k = 0; k < met.size(); ++k)
+            move(met[k].second, places[k], hooks);
+        return true;
+    }
     [[nodiscard]] const arena_map& map() const noexcept { return map_; }
 
 private:
@@ -186,27 +209,6 @@ private:
             }
             if (open) windows.push_back({lower, moved});
         }
-    }
-    template <shelf_hooks Hooks>
-    [[nodiscard]] bool clear(std::int64_t lower, std::int64_t upper, Hooks& hooks) {
-        std::vector<std::pair<std::int64_t, std::int64_t>> met;  // bytes, address
-        for (auto at = map_.used().begin(); at != map_.used().end() && at->first < upper; ++at) {
-            if (at->second.upper > lower) met.emplace_back(at->second.upper - at->first, at->first);
-        }
-        std::sort(met.rbegin(), met.rend());
-        // First it must be known that all of them find a place; then they go there.
-        arena_map trial = map_;
-        std::vector<std::int64_t> places;
-        for (const auto& [bytes, address] : met) {
-            const std::uint32_t owner = trial.used().at(address).owner;
-            const std::int64_t to = trial.snuggest(bytes, residents_.at(owner), lower, upper);
-            if (to < 0) return false;
-            trial.take(to, bytes, owner);
-            places.push_back(to);
-        }
-        for (std::size_t k = 0; k < met.size(); ++k)
-            move(met[k].second, places[k], hooks);
-        return true;
     }
     /// Slides the residents down, one after the other; one that would overlap itself hops over the others
     /// first or stays. `strictly`: it is sent away instead of staying.

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <stowage/graph/tensor_graph.hpp>
+#include <stowage/turnip/detail/homecoming.hpp>
 #include <stowage/turnip/detail/host_bound.hpp>
 #include <stowage/turnip/detail/rectangles.hpp>
 #include <stowage/turnip/detail/residency_model.hpp>
@@ -63,6 +64,8 @@ public:
         return true;
     }
 
+    /// Where rectangle r is now (a hook of walk_home).
+    [[nodiscard]] std::int64_t address_of(std::uint32_t r) const { return address_[r]; }
     /// `from` to `to` on the device at work (a hook of the shelf).
     void moved(std::uint32_t r, std::int64_t from, std::int64_t to) {
         const buffer_index b = buffer_of(r);
@@ -105,7 +108,6 @@ public:
 private:
     static constexpr std::uint32_t none = rectangle::none;
     static constexpr std::uint32_t scratch = none - 1;
-    static constexpr int most_passes = 16;
     static constexpr std::uint32_t no_version = residency_model::no_version;
 
     [[nodiscard]] buffer_index buffer_of(std::uint32_t r) const {
@@ -293,19 +295,13 @@ private:
             arrive(r);
         arrivals_.clear();
         for (device_ = 0; device_ < shelves_.size(); ++device_) {
-            shelf& arena = shelves_[device_];
-            bool again = true;
-            // A move may free the place of another; what is left after some passes goes by way of the host.
-            for (int pass = 0; again && pass < most_passes; ++pass) {
-                again = false;
-                for (std::uint32_t i = 0; i < here_.size(); ++i) {
-                    if (!is_astray(i)) continue;
-                    if (!arena.map().is_free(home_[i], program_.bytes(model_.instances[i].buffer))) continue;
-                    arena.move(address_[here_[i]], home_[i], *this);
-                    again = true;
-                }
+            std::vector<homecomer> coming;
+            for (std::uint32_t i = 0; i < here_.size(); ++i) {
+                if (is_astray(i))
+                    coming.push_back({here_[i], program_.bytes(model_.instances[i].buffer), home_[i]});
             }
-            if (!clear_homes(arena)) return false;
+            walk_home(shelves_[device_], std::move(coming), *this);
+            if (!clear_homes(shelves_[device_])) return false;
         }
         return true;
     }
