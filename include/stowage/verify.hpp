@@ -1,6 +1,7 @@
 #pragma once
 // The room of verifiers: of orders, layouts, whole plans and memgraphs. They share no code with the planners.
 
+#include <stowage/verify/arena_proof.hpp>
 #include <stowage/verify/layout.hpp>
 #include <stowage/verify/memgraph.hpp>
 #include <stowage/verify/order.hpp>

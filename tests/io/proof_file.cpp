@@ -29,6 +29,26 @@ TEST_CASE(
     CHECK(unwritten > 30);
 }
 
+TEST_CASE("where alignment raises the bound, the proof is of the arena in counted sizes") {
+    int aligned = 0;
+    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+        const tensor_graph graph = make_tensor_graph(test::random_program(seed, {.operators = 10}));
+        plan made = roam::best(graph, {.alignment = 16, .states = 20'000});
+        const nlohmann::ordered_json proof = io::proof_json(graph, made, "random");
+        CHECK(proof["arena_lower_bound_bytes"] == made.arena.lower_bound);
+        CHECK(proof.contains("granule") != proof.contains("peak_lower_bound_bytes"));
+        if (!proof.contains("granule")) continue;
+        ++aligned;
+        CHECK(proof["replayable"] == true);
+        CHECK(proof["counted_bytes"].get<std::int64_t>() - proof["threshold"].get<std::int64_t>() + 1 ==
+              made.arena.lower_bound);
+        made.arena_witness.bytes += 16 * (made.arena.bytes / 16 + 1);
+        made.arena.lower_bound = made.arena_witness.arena_bound();
+        CHECK(io::proof_json(graph, made, "random")["replayable"] == false);
+    }
+    CHECK(aligned > 30);
+}
+
 TEST_CASE("a claim above the cut is not replayable") {
     const tensor_graph graph = make_tensor_graph(test::random_program(2, {.operators = 10}));
     plan made = roam::best(graph);

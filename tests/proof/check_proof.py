@@ -3,13 +3,15 @@
 
 usage: check_proof.py PROGRAM.json[.gz] PROOF.json     exit 0: the bound is proven; 1: it is not; prints why
 
-Where the bound is a cut, it is the least number of bytes alive while one operator runs, over all sets of operators that may have run before
+A proof of an aligned arena ("granule") is one of a peak in counted sizes: rounded up to the granule, and a granule less
+where that adds "threshold" bytes or more (docs/proofs.md). Where the bound is a cut, it is the least number of bytes alive while one operator runs, over all sets of operators that may have run before
 it: a minimum cut, computed here by Dinic's algorithm on a network built from the accesses alone. Where it comes from a
 search, the search's steps are redone one by one (order_replay.py).
 """
 import collections
 import gzip
 import json
+import math
 import sys
 
 import order_replay
@@ -112,7 +114,27 @@ def least_alive(op, sizes, kinds, reads, writes, scratch):
     return fixed + network.run(source, sink)
 
 
-def replay_search(proof, sizes, kinds, reads, writes, scratch):
+def count_sizes(proof, sizes, kinds, reads, writes, scratch, own):
+    """Counted sizes of buffers and workspaces; ends the program unless the claim's figures go together."""
+    align, granule, threshold = proof["alignment"], proof["granule"], proof["threshold"]
+    total = proof["counted_bytes"]
+    if min(align, granule, total) < 1 or not 1 <= threshold <= granule or total % granule:
+        sys.exit("the figures of the claim do not go together")
+    if proof["arena_lower_bound_bytes"] > total - threshold + 1:
+        sys.exit(f"{total} counted bytes prove no arena of {proof['arena_lower_bound_bytes']} bytes")
+    used = {s for row in [*reads, *writes] for s in row}
+    planned = {s for s in used if KINDS.index(kinds[s]) >= 5 and sizes[s]}
+    if any(math.lcm(align, own[s]) % granule for s in planned) or (any(scratch) and align % granule):
+        sys.exit("some offset may be no multiple of the granule")
+
+    def counted(size):
+        pad = -size % granule
+        return size + pad - (granule if pad >= threshold else 0)
+
+    return [counted(size) if s in planned else size for s, size in enumerate(sizes)], [counted(x) for x in scratch]
+
+
+def replay_search(proof, bound, sizes, kinds, reads, writes, scratch):
     users, maker = collections.defaultdict(set), {}
     for i, (r, w) in enumerate(zip(reads, writes)):
         for s in [*r, *w]:
@@ -124,7 +146,6 @@ def replay_search(proof, sizes, kinds, reads, writes, scratch):
         if KINDS.index(kind) >= 5 and users[s] and size:
             donated = kind == "donated"
             tensors.append((size, users[s], None if donated else maker[s], donated, kind == "output"))
-    bound = proof["peak_lower_bound_bytes"] - 1
     try:
         order_replay.Replay(hazards(reads, writes), tensors, scratch, bound, proof["left_out"]).check(proof["steps"])
     except order_replay.Refused as refused:
@@ -142,18 +163,23 @@ def main():
         sys.exit("this is no proof/1 file")
     if proof["fingerprint"] != fingerprint(sizes, kinds, reads, writes, scratch, device):
         sys.exit("the proof is of another program")
+    claimed, what = proof.get("peak_lower_bound_bytes"), "bytes"
+    if "granule" in proof:
+        sizes, scratch = count_sizes(
+            proof, sizes, kinds, reads, writes, scratch, column(program, "storages", "alignment", 1)
+        )
+        claimed, what = proof["counted_bytes"] - proof["granule"] + 1, "counted bytes"
     if proof["replayable"] and "steps" in proof:
-        replay_search(proof, sizes, kinds, reads, writes, scratch)
+        replay_search(proof, claimed - 1, sizes, kinds, reads, writes, scratch)
         return
     if not proof["replayable"]:
         print("the bound rests on a search without a log: not replayed")
         sys.exit(1)
     found = least_alive(proof["operator"], sizes, kinds, reads, writes, scratch)
-    claimed = proof["peak_lower_bound_bytes"]
     if found < claimed:
         print(f"operator {proof['operator']}: {found} bytes can be all that is alive, the proof says {claimed}")
         sys.exit(1)
-    print(f"proven: in every order {found} bytes are alive while operator {proof['operator']} runs")
+    print(f"proven: in every order {found} {what} are alive while operator {proof['operator']} runs")
 
 
 main()

@@ -184,6 +184,18 @@ public:
     /// Identifies the program: FNV-1a-64 over the words that docs/formats.md lists. A plan carries it.
     [[nodiscard]] std::uint64_t fingerprint() const noexcept { return data_.fingerprint; }
 
+    /// The same program with other sizes: one a buffer, and one workspace an operator (empty: none).
+    /// Accesses, dependencies, names and the fingerprint stay as they are. The caller keeps the sum of the
+    /// planned sizes and the largest workspace below 2^63. O(size).
+    template <class = void>
+    [[nodiscard]] tensor_graph with_sizes(std::vector<std::int64_t> bytes,
+                                          std::vector<std::int64_t> workspace) const {
+        tensor_graph result = *this;
+        result.data_.bytes = std::move(bytes);
+        result.data_.workspace = std::move(workspace);
+        return result;
+    }
+
     /// Bytes of this form, without names and without the optional flops and seconds.
     [[nodiscard]] std::size_t memory_bytes() const noexcept {
         return data_.accesses_of_operator.memory_bytes() + data_.operators_of_buffer.memory_bytes() +

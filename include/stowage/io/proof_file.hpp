@@ -15,7 +15,9 @@
 #include <stowage/io/plan_file.hpp>
 #include <stowage/order/proof.hpp>
 #include <stowage/order/prove.hpp>
+#include <stowage/roam/granule.hpp>
 #include <stowage/roam/plan.hpp>
+#include <stowage/verify/arena_proof.hpp>
 #include <stowage/verify/order_proof.hpp>
 #include <stowage/verify/proof.hpp>
 
@@ -50,29 +52,45 @@ template <class = void>
 
 /// The proof of a plan's bound as JSON. `replayable` is true if the bound is a minimum cut at the operator
 /// named, or if the steps of a search show it, both checked here by a verifier of its own; false if the steps
-/// could not be written within `limits`. One maximum flow, or the time of the search again.
+/// could not be written within `limits`. Where alignment raises the bound on the arena above the one on the
+/// peak, the proof is of the arena, in counted sizes. One maximum flow, or the time of the search again.
 [[nodiscard]] inline nlohmann::ordered_json proof_json(const tensor_graph& graph, const plan& plan,
                                                        std::string_view name,
                                                        const search_limits& limits = {.states = 20'000'000}) {
-    const order::bound_witness& witness = plan.witness;
+    const arena_witness& aligned = plan.arena_witness;
+    const bool by_granule = aligned.granule > 1 && aligned.arena_bound() == plan.arena.lower_bound &&
+                            plan.arena.lower_bound > plan.peak.lower_bound;
+    const order::bound_witness& witness = by_granule ? aligned.by : plan.witness;
     nlohmann::ordered_json json = {{"format", "proof/1"},
                                    {"graph", name},
                                    {"fingerprint", fingerprint_text(plan.fingerprint)},
-                                   {"status", to_string(plan.status)},
-                                   {"peak_lower_bound_bytes", plan.peak.lower_bound},
-                                   {"arena_lower_bound_bytes", plan.arena.lower_bound},
-                                   {"rule", witness.rule},
-                                   {"operator", nullptr}};
-    bool replayable = false;
-    if (witness.at != no_operator) {
-        json["operator"] = witness.at;
-        replayable = verify::check_certificate(graph, {.bytes = plan.peak.lower_bound, .at = witness.at}).ok;
+                                   {"status", to_string(plan.status)}};
+    if (by_granule) {
+        json["alignment"] = plan.alignment;
+        json["granule"] = aligned.granule;
+        json["threshold"] = aligned.threshold;
+        json["counted_bytes"] = aligned.bytes;
+    } else {
+        json["peak_lower_bound_bytes"] = plan.peak.lower_bound;
     }
-    if (!replayable && plan.peak.lower_bound > 0) {
+    json["arena_lower_bound_bytes"] = plan.arena.lower_bound;
+    json["rule"] = witness.rule;
+    json["operator"] = nullptr;
+    if (witness.at != no_operator) json["operator"] = witness.at;
+    const auto holds = [&](const order::order_proof* proof) {
+        if (by_granule) return verify::check_arena_witness(graph, plan.alignment, aligned, proof).ok;
+        if (proof != nullptr) return verify::check_order_proof(graph, *proof).ok;
+        return verify::check_certificate(graph, {.bytes = plan.peak.lower_bound, .at = witness.at}).ok;
+    };
+    bool replayable = witness.at != no_operator && holds(nullptr);
+    if (!replayable && (by_granule || plan.peak.lower_bound > 0)) {
         budget account(limits);
         const auto proof =
-            order::prove_no_order_within(graph, plan.peak.lower_bound - 1, plan.order, account);
-        replayable = proof && verify::check_order_proof(graph, *proof).ok;
+            by_granule ? order::prove_no_order_within(
+                             roam::counted_program(graph, aligned.granule).counted(aligned.threshold),
+                             aligned.bytes - aligned.granule, plan.order, account)
+                       : order::prove_no_order_within(graph, plan.peak.lower_bound - 1, plan.order, account);
+        replayable = proof && holds(&*proof);
         if (replayable) {
             json["left_out"] = proof->left_out;
             json["steps"] = detail::steps_json(proof->steps);

@@ -92,12 +92,12 @@ void require_layout(const problem& problem, const offset_list& offsets, const st
 /// Lays out a problem in one pool, first fit by birth if the policy finds nothing in its time.
 template <layout_policy Policy>
 [[nodiscard]] solution plan_one_pool(const problem& problem, const Policy& policy, budget& account,
-                                     std::uint64_t seed) {
+                                     std::uint64_t seed, std::int64_t proven = 0) {
     const sections compact = checked_sections(problem);
     solution result;
     result.load = compact.max_load();
     context context{.account = account,
-                    .lower_bound = lower_bound(compact).bytes,
+                    .lower_bound = std::max(lower_bound(compact).bytes, proven),
                     .seed = seed,
                     .compact = &compact,
                     .compact_of = &problem};
@@ -147,13 +147,14 @@ template <class = void>
 /// birth, which takes O(n log n) (O(n r log k) with pins or gaps). With several pools each is laid out by
 /// itself, buffers without a pool in pool 0; arena and load are those of the fullest pool. Throws
 /// layout_error, naming the policy, if its layout is wrong; layout_error or overflow_error if the problem is
-/// not valid (see layout::validate) or two pins are in conflict. Reentrant.
+/// not valid (see layout::validate) or two pins are in conflict. `proven`, if given, is a bound that the
+/// caller has proven of a problem in one pool: the search ends where it is met. Reentrant.
 template <layout_policy Policy>
 [[nodiscard]] solution plan(const problem& problem, const Policy& policy, budget& account,
-                            std::uint64_t seed = 1) {
+                            std::uint64_t seed = 1, std::int64_t proven = 0) {
     solution result;
     if (problem.capacities.size() <= 1) {
-        result = detail::plan_one_pool(problem, policy, account, seed);
+        result = detail::plan_one_pool(problem, policy, account, seed, proven);
     } else {
         // A buffer without a pool could lie elsewhere: only the buffers that must be in a pool bound its
         // arena.

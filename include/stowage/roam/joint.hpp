@@ -20,7 +20,10 @@
 #include <stowage/order/detail/order_moves.hpp>
 #include <stowage/order/detail/order_problem.hpp>
 #include <stowage/order/detail/tracked_order.hpp>
+#include <stowage/order/exact.hpp>
 #include <stowage/order/policy.hpp>
+#include <stowage/roam/arena_bound.hpp>
+#include <stowage/roam/granule.hpp>
 
 namespace stowage::roam {
 
@@ -33,53 +36,81 @@ struct ordered_layout {
 
 namespace detail {
 
+/// States for a first layout, enough for a skyline or two.
+template <class = void>
+[[nodiscard]] std::uint64_t few_states(const layout::order_layout& items) {
+    return std::max<std::uint64_t>(2 * items.item_count(), 2'000);
+}
+
 /// Lays out `order` if its peak leaves room for a smaller arena; true if it found one.
 template <layout::layout_policy LayoutPolicy>
-bool try_order(const tensor_graph& graph, ordered_layout& best, std::span<const operator_index> order,
-               const LayoutPolicy& policy, std::uint64_t states, budget& account, std::uint64_t seed) {
-    const std::int64_t peak = peak_bytes(graph, order);
+bool try_order(const counted_program& program, ordered_layout& best, std::span<const operator_index> order,
+               const LayoutPolicy& policy, std::int64_t bound, std::uint64_t states, budget& account,
+               std::uint64_t seed) {
+    const tensor_graph& graph = program.graph();
     account.spend(1 + graph.operator_count() / 50);
-    if (peak >= best.laid_out.arena) return false;
+    if (!program.leaves_room(order, best.laid_out.arena)) return false;
     budget part = account.slice(states);
     layout::order_layout items = layout::layout_problem_of(graph, order, best.items.problem.alignment);
-    layout::solution laid_out = layout::plan(items.problem, policy, part, seed);
+    layout::solution laid_out = layout::plan(items.problem, policy, part, seed, bound);
     account.settle(part);
     if (laid_out.arena >= best.laid_out.arena) return false;
     best.items = std::move(items);
     best.laid_out = std::move(laid_out);
     best.ordered.order.assign(order.begin(), order.end());
-    best.ordered.peak = peak;
+    best.ordered.peak = peak_bytes(graph, order);
     return true;
 }
 
 }  // namespace detail
 
+/// Where sizes count by a granule: searches for an order that leaves room below the arena, and lays it out,
+/// as long as that makes the arena smaller; where there is none, that is a proof, and `proven` is raised to
+/// the arena. An order that the layout made nothing of becomes the first of the alternatives. Stops when the
+/// account is exhausted.
+template <layout::layout_policy LayoutPolicy>
+void try_to_undercut(const counted_program& program, ordered_layout& best, const LayoutPolicy& policy,
+                     proven_arena& proven, budget& account, std::uint64_t seed = 1) {
+    while (best.laid_out.arena > proven.bytes && !account.exhausted()) {
+        order::sequence found =
+            undercut(program, best.laid_out.arena, best.ordered.order, order::exact{}, account, seed, proven);
+        if (found.empty() || found == best.ordered.order) return;
+        const std::uint64_t states = detail::few_states(best.items);
+        if (!detail::try_order(program, best, found, policy, proven.bytes, states, account, seed)) {
+            best.ordered.alternatives.insert(best.ordered.alternatives.begin(), std::move(found));
+            return;
+        }
+    }
+}
+
 /// Lays out the other good orders that the order search found, best peak first, each with an equal share of
 /// half of what is left on the account; then orders that random moves make of the best one so far, all of
-/// whose peaks are below its arena. Keeps the one with the smallest arena; equal ones change nothing. Stops
-/// at `bound`, which no arena can undercut, or when the account is exhausted.
+/// whose peaks, in sizes rounded to the granule, leave room below its arena. Keeps the one with the smallest
+/// arena; equal ones change nothing. Stops at `bound`, which no arena can undercut, or when the account is
+/// exhausted.
 template <layout::layout_policy LayoutPolicy>
-void try_other_orders(const tensor_graph& graph, ordered_layout& best, const LayoutPolicy& policy,
+void try_other_orders(const counted_program& program, ordered_layout& best, const LayoutPolicy& policy,
                       std::int64_t bound, budget& account, std::uint64_t seed = 1) {
     const std::vector<order::sequence> others = std::move(best.ordered.alternatives);
     best.ordered.alternatives.clear();
     const auto done = [&] { return best.laid_out.arena <= bound || account.exhausted(); };
     for (const order::sequence& other : others) {
         if (done()) return;
-        detail::try_order(graph, best, other, policy, account.left() / (2 * others.size()), account, seed);
+        detail::try_order(program, best, other, policy, bound, account.left() / (2 * others.size()), account,
+                          seed);
     }
-    if (done() || graph.operator_count() < 2) return;
-    const order::detail::order_problem problem = order::detail::make_order_problem(graph);
+    if (done() || program.graph().operator_count() < 2) return;
+    const order::detail::order_problem problem = order::detail::make_order_problem(program.rounded());
     order::detail::tracked_order wandering(problem);
     order::detail::order_moves moves(problem, wandering);
     stowage::detail::splitmix64 random(seed);
-    const std::uint64_t states = std::max<std::uint64_t>(2 * best.items.item_count(), 2'000);
+    const std::uint64_t states = detail::few_states(best.items);
     while (!done()) {
         wandering.assign(best.ordered.order);
-        wandering.set_threshold(best.laid_out.arena - 1);
+        wandering.set_threshold(program.round(best.laid_out.arena - 1));
         for (std::uint64_t left = 1 + random.below(64); left > 0; --left)
             moves.chunk(random);
-        detail::try_order(graph, best, wandering.order(), policy, states, account, random());
+        detail::try_order(program, best, wandering.order(), policy, bound, states, account, random());
     }
 }
 

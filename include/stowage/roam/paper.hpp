@@ -131,7 +131,8 @@ public:
         }
         made.ordered.found_by = ordering.is_program_order ? "program" : "roam-paper";
         const auto ordered_at = budget::clock::now();
-        const std::int64_t bound = detail::arena_lower_bound(graph, made.ordered.lower_bound);
+        proven_arena proven{std::max(made.ordered.lower_bound, detail::end_of_pins(graph)), {}};
+        const std::int64_t bound = proven.bytes;
 
         made.items = layout::layout_problem_of(graph, made.ordered.order, options.alignment);
         ordering.schedule.boundaries = std::move(ordering.boundaries);
@@ -160,7 +161,7 @@ public:
                        .moved = laid_out.moved,
                        .moved_bytes = laid_out.moved_bytes};
         }
-        plan result = detail::assemble(graph, std::move(made), bound, options.alignment);
+        plan result = detail::assemble(graph, std::move(made), std::move(proven), options.alignment);
         const auto end = budget::clock::now();
         result.seconds = {.order = seconds(ordered_at - start),
                           .layout = seconds(end - ordered_at),

@@ -26,6 +26,20 @@ struct bounded_bytes {
     }
 };
 
+/// Why no plan has a smaller arena than it claims where every offset is a multiple of a granule. Sizes are
+/// counted: rounded up to the granule, and a granule less where rounding adds `threshold` bytes or more. In
+/// every legal order some moment has more than `bytes` - granule counted bytes alive, so that no arena is
+/// below `bytes` - threshold + 1 (roam/granule.hpp has the proof). With a granule of 1 this says that the
+/// arena is at least the least peak.
+struct arena_witness {
+    std::int64_t granule = 1;      ///< every offset is a multiple of this
+    std::int64_t threshold = 1;    ///< sizes that rounding raises by this or more count a granule less
+    std::int64_t bytes = 0;        ///< a multiple of the granule; 0: nothing is claimed
+    order::bound_witness by = {};  ///< why every order has such a moment
+    /// The least arena that follows.
+    [[nodiscard]] std::int64_t arena_bound() const noexcept { return bytes - threshold + 1; }
+};
+
 /// Wall-clock seconds that planning took, by part.
 struct plan_seconds {
     double order = 0;   ///< order search and its bounds
@@ -41,12 +55,13 @@ struct plan {
     std::vector<std::vector<operator_index>> timesteps;
     std::vector<std::int64_t> offsets;  ///< one a buffer; -1 for one that the plan does not place
     std::vector<std::int64_t>
-        workspace_offsets;              ///< one an operator, -1 without workspace; empty where none has any
-    std::int64_t alignment = 1;         ///< every offset is a multiple of this
-    bounded_bytes peak;                 ///< largest live bytes of a step of the order, workspace included
-    bounded_bytes arena;                ///< largest offset + size: what the user allocates
-    order::bound_witness witness;       ///< why peak.lower_bound holds
-    std::int64_t persistent_bytes = 0;  ///< sum of persistent buffers, beside the arena
+        workspace_offsets;         ///< one an operator, -1 without workspace; empty where none has any
+    std::int64_t alignment = 1;    ///< every offset is a multiple of this
+    bounded_bytes peak;            ///< largest live bytes of a step of the order, workspace included
+    bounded_bytes arena;           ///< largest offset + size: what the user allocates
+    order::bound_witness witness;  ///< why peak.lower_bound holds
+    stowage::arena_witness arena_witness = {};  ///< why arena.lower_bound holds, where alignment raises it
+    std::int64_t persistent_bytes = 0;          ///< sum of persistent buffers, beside the arena
     stowage::status status = status::feasible;  ///< optimal if the arena meets its lower bound
     std::uint64_t fingerprint = 0;              ///< of the program that the plan is for
     std::string order_by;                       ///< policy that found the order

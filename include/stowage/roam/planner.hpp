@@ -20,9 +20,13 @@
 #include <stowage/layout/of_order.hpp>
 #include <stowage/layout/plan.hpp>
 #include <stowage/layout/policy.hpp>
+#include <stowage/order/bounds.hpp>
+#include <stowage/order/exact.hpp>
 #include <stowage/order/plan.hpp>
 #include <stowage/order/policy.hpp>
 #include <stowage/order/portfolio.hpp>
+#include <stowage/roam/arena_bound.hpp>
+#include <stowage/roam/granule.hpp>
 #include <stowage/roam/joint.hpp>
 #include <stowage/roam/options.hpp>
 #include <stowage/roam/plan.hpp>
@@ -31,18 +35,36 @@ namespace stowage::roam {
 
 namespace detail {
 
-/// The arena that no plan of the program can undercut: the least peak, and where a pinned buffer ends.
+/// Where the last of the pinned buffers ends; 0 without any: no arena is smaller.
 template <class = void>
-[[nodiscard]] std::int64_t arena_lower_bound(const tensor_graph& graph, std::int64_t peak_lower_bound) {
-    std::int64_t bound = peak_lower_bound;
+[[nodiscard]] std::int64_t end_of_pins(const tensor_graph& graph) {
+    std::int64_t end = 0;
     for (buffer_index b = 0; b < graph.buffer_count(); ++b) {
         const std::optional<std::int64_t> pin = graph.pinned_offset(b);
-        if (pin && graph.is_planned(b) && graph.bytes(b) > 0) {
-            bound =
-                std::max(bound, stowage::detail::checked_add(*pin, graph.bytes(b), "end of a pinned buffer"));
-        }
+        if (pin && graph.is_planned(b) && graph.bytes(b) > 0)
+            end = std::max(end, stowage::detail::checked_add(*pin, graph.bytes(b), "end of a pinned buffer"));
     }
-    return bound;
+    return end;
+}
+
+/// Takes an order that was found in rounded sizes back to the sizes as they are: its peak, and a bound on the
+/// least peak, by min cuts or, where they leave it open, by the policy again. Another order that this meets
+/// becomes an alternative.
+template <order::detail::portfolio_policy OrderPolicy>
+void back_from_rounded(const counted_program& program, order::solution& found, const OrderPolicy& policy,
+                       budget& account, std::uint64_t seed) {
+    found.peak = peak_bytes(program.graph(), found.order);
+    order::context shared{.account = account, .incumbent = found.order, .seed = seed};
+    (void)order::bounds{}(program.graph(), shared);
+    found.lower_bound = shared.lower_bound;
+    found.witness = std::move(shared.witness);
+    if (found.peak <= found.lower_bound || account.exhausted()) return;
+    order::solution other = order::plan(program.graph(), policy, account, seed);
+    if (other.lower_bound > found.lower_bound) {
+        found.lower_bound = other.lower_bound;
+        found.witness = std::move(other.witness);
+    }
+    if (other.order != found.order) found.alternatives.push_back(std::move(other.order));
 }
 
 /// A share of the wall-clock budget; limits in states stay as they are.
@@ -56,17 +78,18 @@ template <class = void>
 
 /// Order and layout as one plan.
 template <class = void>
-[[nodiscard]] plan assemble(const tensor_graph& graph, ordered_layout found, std::int64_t arena_bound,
+[[nodiscard]] plan assemble(const tensor_graph& graph, ordered_layout found, proven_arena proven,
                             std::int64_t alignment) {
     plan result;
     result.offsets = found.items.buffer_offsets(found.laid_out.offsets);
     result.workspace_offsets = found.items.workspace_offsets(found.laid_out.offsets);
     result.alignment = alignment;
     result.peak = {.bytes = found.ordered.peak, .lower_bound = found.ordered.lower_bound};
-    result.arena = {.bytes = found.laid_out.arena, .lower_bound = arena_bound};
+    result.arena = {.bytes = found.laid_out.arena, .lower_bound = proven.bytes};
     result.witness = std::move(found.ordered.witness);
+    result.arena_witness = std::move(proven.witness);
     result.persistent_bytes = persistent_bytes(graph);
-    result.status = result.arena.bytes <= arena_bound ? status::optimal : status::feasible;
+    result.status = result.arena.bytes <= proven.bytes ? status::optimal : status::feasible;
     result.fingerprint = graph.fingerprint();
     result.order_by = std::move(found.ordered.found_by);
     result.layout_by = std::move(found.laid_out.found_by);
@@ -108,9 +131,17 @@ public:
                 "alignment " + std::to_string(options.alignment) + " of the plan is not positive", {});
         }
         const search_limits limits = options.limits();
-        budget order_account(detail::share_of(limits, 0.6), start);
+        const counted_program program(graph, common_granule(graph, options.alignment));
+        const bool by_granule = program.granule() > 1;
+        budget order_account(detail::share_of(limits, by_granule ? 0.4 : 0.6), start);
         ordered_layout best;
-        best.ordered = order::plan(graph, order_policy_, order_account, options.seed);
+        best.ordered = order::plan(program.rounded(), order_policy_, order_account, options.seed);
+        budget bound_account(detail::share_of(limits, 0.6), start);
+        proven_arena proven = arena_bound_by_cuts(program, best.ordered.lower_bound, best.ordered.witness,
+                                                  best.ordered.order, bound_account, options.seed);
+        if (by_granule)
+            detail::back_from_rounded(program, best.ordered, order_policy_, bound_account, options.seed);
+        proven.bytes = std::max({proven.bytes, best.ordered.lower_bound, detail::end_of_pins(graph)});
         report(options, "order", best.ordered.peak, best.ordered.lower_bound);
         const auto ordered_at = budget::clock::now();
 
@@ -118,15 +149,27 @@ public:
         search_limits layout_limits = detail::share_of(limits, 0.8);
         layout_limits.states = std::max<std::uint64_t>(limits.states, best.items.item_count());
         budget layout_account(layout_limits, start);
-        best.laid_out = layout::plan(best.items.problem, layout_policy_, layout_account, options.seed);
-        report(options, "layout", best.laid_out.arena, best.laid_out.lower_bound);
+        const auto lay_out = [&](budget& account) {
+            layout::solution found =
+                layout::plan(best.items.problem, layout_policy_, account, options.seed, proven.bytes);
+            if (best.laid_out.found_by.empty() || found.arena < best.laid_out.arena)
+                best.laid_out = std::move(found);
+            report(options, "layout", best.laid_out.arena, proven.bytes);
+        };
+        if (by_granule && options.try_other_orders) {
+            budget first = layout_account.slice(detail::few_states(best.items));
+            lay_out(first);
+            layout_account.settle(first);
+            budget undercut_account(layout_limits, start);
+            try_to_undercut(program, best, layout_policy_, proven, undercut_account, options.seed);
+        }
+        if (best.laid_out.found_by.empty() || best.laid_out.arena > proven.bytes) lay_out(layout_account);
 
         budget joint_account(limits, start);
-        const std::int64_t bound = detail::arena_lower_bound(graph, best.ordered.lower_bound);
         if (options.try_other_orders)
-            try_other_orders(graph, best, layout_policy_, bound, joint_account, options.seed);
-        report(options, "layout", best.laid_out.arena, bound);
-        plan result = detail::assemble(graph, std::move(best), bound, options.alignment);
+            try_other_orders(program, best, layout_policy_, proven.bytes, joint_account, options.seed);
+        report(options, "layout", best.laid_out.arena, proven.bytes);
+        plan result = detail::assemble(graph, std::move(best), std::move(proven), options.alignment);
         const auto end = budget::clock::now();
         result.seconds = {.order = seconds(ordered_at - start),
                           .layout = seconds(end - ordered_at),
