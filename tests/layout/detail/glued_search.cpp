@@ -17,7 +17,6 @@ using stowage::status;
 TEST_CASE("what it finds is a layout of the whole, and it never says infeasible") {
     stowage::detail::splitmix64 random(1);
     int found = 0;
-    int worthwhile = 0;
     for (int round = 0; round < 200; ++round) {
         layout::problem problem = dense_layouts::fill(20 + random.below(20), 20, 3, random);
         problem.alignment = static_cast<std::int64_t>(1 + random.below(2));
@@ -26,7 +25,6 @@ TEST_CASE("what it finds is a layout of the whole, and it never says infeasible"
         const auto compact = layout::detail::make_sections(problem);
         const auto whole = layout::detail::make_strip(compact, capacity);
         layout::detail::glued_search search(whole, layout::detail::durations_of(compact), 1);
-        worthwhile += search.worthwhile() ? 1 : 0;
         budget account({.states = 3000});
         const status answer = search.run({}, account);
         CHECK(answer != status::infeasible);
@@ -37,32 +35,32 @@ TEST_CASE("what it finds is a layout of the whole, and it never says infeasible"
         CHECK(layout_cases::fault(problem, offsets) == "");
         CHECK(layout_cases::arena(problem, offsets) <= capacity);
     }
-    CHECK(worthwhile > 150);
     CHECK(found > 100);
 }
 
-TEST_CASE("where nothing can be glued it does not even begin") {
+TEST_CASE("where nothing can be glued it gives up at once") {
     layout::problem problem;
     problem.buffers = {{.lower = 0, .upper = 2, .size = 3},
                        {.lower = 1, .upper = 4, .size = 3},
-                       {.lower = 3, .upper = 5, .size = 3}};
+                       {.lower = 3, .upper = 5, .size = 2}};
     const auto compact = layout::detail::make_sections(problem);
     const auto whole = layout::detail::make_strip(compact, 6);
     layout::detail::glued_search search(whole, layout::detail::durations_of(compact), 1);
-    CHECK_FALSE(search.worthwhile());
+    CHECK(search.worthwhile());
     budget account;
     CHECK(search.run({}, account) == status::unknown);
-    CHECK(account.spent() == 0);
+    CHECK_FALSE(search.worthwhile());
+    CHECK(account.spent() < 10);
 }
 
-TEST_CASE("it solves a public problem that no other public search does") {
+TEST_CASE("it solves a public problem that no other public search does, within the default limit") {
     const std::string shared = STOWAGE_SHARED;
     if (shared.empty()) return;
     const layout::problem problem = layout_cases::read_csv(shared + "/layout/D.1048576.csv");
     const auto compact = layout::detail::make_sections(problem);
     const auto whole = layout::detail::make_strip(compact, 986'112);
     layout::detail::glued_search search(whole, layout::detail::durations_of(compact), 1);
-    budget account({.states = 3'000'000});
+    budget account({.states = 200'000});
     REQUIRE(search.run({}, account) == status::feasible);
     const auto offsets = layout::detail::offsets_in_bytes(problem, compact, whole, search.offsets());
     CHECK(layout_cases::fault(problem, offsets) == "");

@@ -92,13 +92,15 @@ public:
         const std::size_t n = compact_.items.size();
         const bool complete = is_strip(problem_, compact_) && n <= settings_.middling;
         if (!complete && !settings_.keys) return {};
-        const shares part = shares_of(n);
+        shares part = shares_of(n);
         double slice = std::clamp(20.0 * static_cast<double>(n), 5'000.0, 400'000.0);
         for (int round = 0; !done(); ++round, slice *= 1.5) {
             if (complete && n <= settings_.small) ask_both(part, slice);
             if (settings_.keys) ask_keys(part, slice);
             if (complete && n > settings_.small) ask_both(part, slice);
             if (complete && settings_.between && round > 3) ask_between(2.5 * slice);
+            // What was not found early is found through boxes, if at all.
+            if (round == 1) part.search *= 0.5;
         }
         return std::move(offsets_);
     }
@@ -210,8 +212,8 @@ private:
             const std::uint64_t before = context_.account.spent();
             const auto search = [&](budget& account) { return between_->search(settings_.rules, account); };
             const auto glue = [&](budget& account) { return between_->glue(settings_.rules, account); };
-            const bool answered = settle(*between_, within(0.7 * units, search), "valley search") ||
-                                  settle(*between_, within(0.3 * units, glue), "glued valley search");
+            const bool answered = settle(*between_, within(0.3 * units, search), "valley search") ||
+                                  settle(*between_, within(0.7 * units, glue), "glued valley search");
             units -= static_cast<double>(context_.account.spent() - before);
             if (answered) {
                 share_ = 0.5;
