@@ -18,6 +18,7 @@
 #include <vector>
 
 #include <stowage/io.hpp>
+#include <stowage/turnip/cheapest_order.hpp>
 #include <stowage/turnip/compile.hpp>
 #include <stowage/turnip/horizon.hpp>
 #include <stowage/turnip/place_in_parts.hpp>
@@ -99,9 +100,15 @@ struct answer {
 void solve(answer& found, const arguments& given) {
     const auto begin = budget::clock::now();
     const tensor_graph& graph = found.program.graph;
-    const std::vector<operator_index> order = memgraph_program::order_of(graph, given.order, given.limits());
+    const bool chooses = given.order == memgraph_program::cheapest;
+    std::vector<operator_index> order =
+        memgraph_program::order_of(graph, chooses ? "program" : given.order, given.limits());
     const turnip::taskgraph tasks = taskgraph_of(found.program, order, found.machine, given);
     const turnip::compile_options options = compile_options_of(found, given);
+    if (chooses) {
+        const auto orders = memgraph_program::cheap_orders(graph, given.limits());
+        order = turnip::choose_order(tasks, orders, options).order;
+    }
     found.made = given.policy == "horizon" ? turnip::compile(tasks, order, options, turnip::horizon{})
                                            : turnip::compile(tasks, order, options);
     found.seconds = std::chrono::duration<double>(budget::clock::now() - begin).count();

@@ -17,6 +17,7 @@ std::vector<std::string> order_names() {
     for (const auto& [name, policy] : plan_program::order_policies())
         names.push_back(name);
     names.emplace_back(steps_order);
+    names.emplace_back(cheapest);
     return names;
 }
 
@@ -34,6 +35,14 @@ std::vector<stowage::operator_index> order_of(const stowage::tensor_graph& graph
                                              : stowage::order::flattened(found.timesteps);
     }
     return stowage::order::plan(graph, plan_program::order_policies().at(name), account, limits.seed).order;
+}
+
+std::vector<std::vector<stowage::operator_index>> cheap_orders(const stowage::tensor_graph& graph,
+                                                               const stowage::search_limits& limits) {
+    std::vector<std::vector<stowage::operator_index>> orders;
+    for (const char* name : {"program", "dfs", "lescea", "eager-free", "roam-best"})
+        orders.push_back(order_of(graph, name, limits));
+    return orders;
 }
 
 }  // namespace memgraph_program

@@ -1,6 +1,7 @@
 #pragma once
 // The turnip room: programs that do not fit a device become memgraphs, with the fewest bytes moved.
 
+#include <stowage/turnip/cheapest_order.hpp>
 #include <stowage/turnip/compile.hpp>
 #include <stowage/turnip/compiled.hpp>
 #include <stowage/turnip/fwd.hpp>

@@ -43,9 +43,10 @@ TEST_CASE("every option makes a memgraph that is right, and the JSON says what i
     const temporary_folder folder;
     const std::string path = small_program(folder);
     const auto loaded = io::read_access_list(path);
-    for (const char* options : {"", "--policy horizon", "--start device", "--start steady", "--once",
-                                "--fixed-order", "--order dfs", "--goal time", "--alignment 2", "--host 100",
-                                "--budget 0.1", "--policy horizon --start steady"}) {
+    for (const char* options :
+         {"", "--policy horizon", "--start device", "--start steady", "--once", "--fixed-order",
+          "--order dfs", "--order cheapest", "--goal time", "--alignment 2", "--host 100", "--budget 0.1",
+          "--policy horizon --start steady"}) {
         CAPTURE(options);
         const std::string file = (folder.path() / "m.json").string();
         const outcome result = stowage::test::run(
