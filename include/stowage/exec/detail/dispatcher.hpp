@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include <stowage/exec/detail/flight_rings.hpp>
 #include <stowage/exec/detail/lane_routine.hpp>
+#include <stowage/exec/detail/lane_table.hpp>
 #include <stowage/exec/detail/look_ahead.hpp>
 #include <stowage/exec/detail/ready_queue.hpp>
 #include <stowage/exec/detail/recorder.hpp>
@@ -50,8 +50,8 @@ public:
         plan_ = std::move(plan);
         keys_ = std::move(keys);
         settings_ = how;
+        only_ready_ = how.window <= 1 && how.segments == 0;
         const std::size_t count = plan_.vertices;
-        remaining_.resize(count);
         info_.resize(count);
         for (std::size_t v = 0; v < count; ++v) {
             info_[v].group = plan_.group[v];
@@ -65,46 +65,30 @@ public:
             queues_.emplace_back(std::span(slots_).subspan(group.first_slot, group.slots), keys_);
         }
         if (how.window > 1) ahead_.prepare(plan_, keys_);
-        flights_.prepare(plan_.lanes.size(), how.window);
-        for (lane_index l = 0; l < plan_.lanes.size(); ++l) {
-            if (plan_.lanes[l].kind != lane_kind::compute) flights_.limit(l, how.copy_window);
-        }
-        runnable_.resize(plan_.lanes.size());
-        lanes_.resize(plan_.lanes.size());
-        for (std::size_t g = 0; g < plan_.groups.size(); ++g) {
-            const lane_group& group = plan_.groups[g];
-            for (lane_index l = group.first_lane; l < group.first_lane + group.lanes; ++l) {
-                lanes_[l].group = static_cast<std::uint16_t>(g);
-                lanes_[l].shares = group.lanes > 1;
-                lanes_[l].queue = &queues_[g];
-                lanes_[l].routine = serve(l);
-            }
+        lanes_.prepare(plan_, how.window, how.copy_window);
+        for (lane_index l = 0; l < lanes_.size(); ++l) {
+            lanes_[l].queue = &queues_[lanes_[l].group];
+            lanes_[l].routine = serve(l);
         }
         plan_.keep_sources();
         stopping_ = true;
-        for (lane_state& lane : lanes_)
-            lane.routine.resume();  // to its first sleep
+        for (lane_index l = 0; l < lanes_.size(); ++l)
+            lanes_[l].routine.resume();  // to its first sleep
         log.prepare(plan_);
     }
 
     /// Makes a new run of it. Nothing is under way.
     void begin(bool times, bool trace) {
-        std::copy(plan_.indegree.begin(), plan_.indegree.end(), remaining_.begin());
-        if (tracks_states()) {
-            for (vertex_info& info : info_)
-                info.state = vertex_state::waiting;
+        for (std::size_t v = 0; v < info_.size(); ++v) {
+            info_[v].remaining = plan_.indegree[v];
+            info_[v].state = vertex_state::waiting;
         }
         std::fill(copied_.begin(), copied_.end(), std::uint32_t{0});
         ahead_.begin(plan_);
         for (ready_queue& queue : queues_)
             queue.clear();
         segments_.clear();
-        flights_.clear();
-        for (lane_state& lane : lanes_) {
-            lane.position = 0;
-            lane.listed = false;
-        }
-        runnable_count_ = 0;
+        lanes_.begin();
         completed_ = 0;
         stopping_ = false;
         log.begin(plan_.vertices, trace ? units() : 0, times, trace);
@@ -114,20 +98,17 @@ public:
 
     /// Resumes every lane that has something to do.
     void dispatch() {
-        while (runnable_count_ > 0) {
-            lane_state& lane = lanes_[runnable_[--runnable_count_]];
-            lane.listed = false;
-            lane.routine.resume();
-        }
+        while (lanes_.has_listed())
+            lanes_.next_listed().routine.resume();
     }
 
     /// Takes the news of all lanes; true if there was any.
     bool collect() {
-        if (flights_.total() == 0) return false;
+        if (lanes_.flights.total() == 0) return false;
         bool any = false;
         completion end;
         for (lane_index l = 0; l < lanes_.size(); ++l) {
-            while (flights_.count(l) > 0 && device_.take(l, end)) {
+            while (lanes_.flights.count(l) > 0 && device_.take(l, end)) {
                 any = true;
                 landed(l, end);
             }
@@ -144,14 +125,14 @@ public:
     /// The device is lost: nothing that is under way will ever be told.
     void abandon() noexcept {
         stop();
-        flights_.clear();
+        lanes_.flights.clear();
     }
 
     /// The kernel of `v`, a coroutine, wants the body in `slot` to run in a lane of its group.
     void add_segment(vertex_index v, std::uint32_t slot) {
         const std::uint16_t group = info_[v].group;
         segments_.push(group, {v, slot});
-        notify(group);
+        lanes_.notify(group);
     }
     /// The coroutine of `v` has ended well.
     void kernel_ended(vertex_index v) {
@@ -159,27 +140,27 @@ public:
         ended(v, device_time());
         for (std::size_t g = 0; g < plan_.groups.size(); ++g) {
             if (!queues_[g].empty())
-                notify(static_cast<std::uint16_t>(g));  // its slot is free: kernels may have waited for that
+                lanes_.notify(
+                    static_cast<std::uint16_t>(g));  // its slot is free: kernels may have waited for that
         }
     }
 
     [[nodiscard]] bool all_done() const noexcept { return completed_ == plan_.vertices; }
     [[nodiscard]] bool stopping() const noexcept { return stopping_; }
-    [[nodiscard]] const flight_rings& flights() const noexcept { return flights_; }
+    [[nodiscard]] const flight_rings& flights() const noexcept { return lanes_.flights; }
     [[nodiscard]] std::uint32_t completed() const noexcept { return completed_; }
-    [[nodiscard]] bool has_runnable() const noexcept { return runnable_count_ > 0; }
+    [[nodiscard]] bool has_runnable() const noexcept { return lanes_.has_listed(); }
     [[nodiscard]] const schedule& plan() const noexcept { return plan_; }
     [[nodiscard]] std::span<std::uint64_t> keys() noexcept { return keys_; }
     [[nodiscard]] lane_index first_lane_of(vertex_index v) const noexcept {
-        return plan_.groups[info_[v].group].first_lane;
+        return lanes_.first_of(info_[v].group);
     }
     /// Bytes of state a vertex, edges and operands not included.
     [[nodiscard]] std::size_t bytes_per_vertex() const noexcept {
         const auto total = [](const auto&... rows) { return ((rows.capacity() * sizeof(rows[0])) + ...); };
-        const std::size_t bytes =
-            total(plan_.group, plan_.indegree, plan_.successor_begin, plan_.predecessor_begin, plan_.order,
-                  keys_, remaining_, info_, slots_, copied_) +
-            ahead_.memory_bytes();
+        const std::size_t bytes = total(plan_.group, plan_.indegree, plan_.successor_begin,
+                                        plan_.predecessor_begin, plan_.order, keys_, info_, slots_, copied_) +
+                                  ahead_.memory_bytes();
         return bytes / std::max<std::size_t>(1, plan_.vertices);
     }
 
@@ -188,75 +169,57 @@ public:
 private:
     enum class vertex_state : std::uint8_t { waiting, in_lane, done };
     struct vertex_info {
+        std::uint32_t remaining = 0;  // predecessors that have not ended
         std::uint16_t group = 0;
         std::uint8_t number = 0;  // of its lane in the group, once it is in one
         vertex_use use : 4 = vertex_use::kernel;
         vertex_state state : 4 = vertex_state::waiting;  // kept only where a window needs it
     };
-    struct lane_state {
-        lane_routine routine;
-        ready_queue* queue = nullptr;
-        std::uint32_t position = 0;  // of the work given to it last
-        std::uint16_t group = 0;
-        bool shares = false;  // its queue with other lanes
-        bool asleep = false;
-        bool listed = false;
-    };
 
     /// Suspends a lane's coroutine, which the dispatcher owns, until it is listed; dispatch() resumes it, on
     /// the dispatcher's thread.
     struct until_listed {
-        lane_state* lane;
+        lane_table* lanes;
+        lane_index lane;
         [[nodiscard]] bool await_ready() const noexcept { return false; }
-        void await_suspend(std::coroutine_handle<>) const noexcept { lane->asleep = true; }
-        void await_resume() const noexcept { lane->asleep = false; }
+        void await_suspend(std::coroutine_handle<>) const noexcept { lanes->sleep(lane); }
+        void await_resume() const noexcept { (*lanes)[lane].mode = lane_mode::awake; }
     };
 
     lane_routine serve(lane_index l) {
-        const until_listed asleep{&lanes_[l]};
+        lane_state& lane = lanes_[l];
+        const until_listed asleep{&lanes_, l};
         while (true) {
-            if (can_take(l))
-                take(l);
-            else
-                co_await asleep;
+            while (can_take(lane, l))
+                take(lane, l);
+            co_await asleep;
         }
     }
 
-    [[nodiscard]] bool can_take(lane_index l) noexcept {
-        const lane_state& lane = lanes_[l];
-        if (stopping_ || flights_.full(l)) return false;
-        if (lane.shares && others_are_freer(l)) return false;
+    [[nodiscard]] bool can_take(const lane_state& lane, lane_index l) noexcept {
+        if (only_ready_ && lane.queue->empty()) return false;  // the usual end, found soonest
+        if (stopping_ || lanes_.flights.full(l)) return false;
+        if (lane.shares && lanes_.others_are_freer(l)) return false;
         if (segments_.has(lane.group)) return true;
         if (!lane.queue->empty()) {
             return settings_.segments == 0 || info_[lane.queue->front()].use != vertex_use::coroutine ||
                    owner_.can_begin_kernel();
         }
-        return settings_.window > 1 && flights_.count(l) > 0 && can_look_ahead(lane.group);
-    }
-    /// A sleeping lane of the same group has less under way.
-    [[nodiscard]] bool others_are_freer(lane_index l) const noexcept {
-        const std::uint32_t mine = flights_.count(l);
-        if (mine == 0) return false;
-        const lane_group& g = plan_.groups[lanes_[l].group];
-        for (lane_index o = g.first_lane; o < g.first_lane + g.lanes; ++o) {
-            if (lanes_[o].asleep && flights_.count(o) < mine) return true;
-        }
-        return false;
+        return settings_.window > 1 && lanes_.flights.count(l) > 0 && can_look_ahead(lane.group);
     }
     /// Drops what has become ready, or has been started, from the front of the vertices that may go ahead.
     [[nodiscard]] bool can_look_ahead(std::uint16_t group) noexcept {
         ready_queue& queue = ahead_.queue(group);
         while (!queue.empty()) {
             const vertex_index v = queue.front();
-            if (info_[v].state == vertex_state::waiting && remaining_[v] > 0) return true;
+            if (info_[v].state == vertex_state::waiting && info_[v].remaining > 0) return true;
             queue.pop();
         }
         return false;
     }
 
     /// Gives lane `l` the first of what it can take.
-    void take(lane_index l) {
-        lane_state& lane = lanes_[l];
+    void take(lane_state& lane, lane_index l) {
         lane_work work;
         work.lane = l;
         bool last = true;
@@ -280,24 +243,23 @@ private:
                     if (!last) queue.put_back(v);
             }
         }
-        give(l, work, last);
-        if (lane.shares && !lane.queue->empty()) notify(lane.group);
+        give(lane, l, work, last);
+        if (lane.shares && !lane.queue->empty()) lanes_.notify(lane.group);
     }
 
-    void give(lane_index l, lane_work& work, bool last) {
-        lane_state& lane = lanes_[l];
+    void give(lane_state& lane, lane_index l, lane_work& work, bool last) {
         work.position = ++lane.position;
         const vertex_index v = work.vertex;
         const bool whole = last && work.kind != work_kind::segment;
-        if (settings_.window > 1 && remaining_[v] > 0) {
+        if (settings_.window > 1 && info_[v].remaining > 0) {
             work.waits = ahead_.waits(plan_, v, l, [this](vertex_index p) { return lane_of(p); });
         }
         switch (device_.submit(work)) {
             case submitted::queued:
-                flights_.push(l, {v, work.slot, work.kind, last});
+                lanes_.flights.push(l, {v, work.slot, work.kind, last});
                 if (settings_.window > 1 && whole) {
                     info_[v].state = vertex_state::in_lane;
-                    info_[v].number = static_cast<std::uint8_t>(l - plan_.groups[lane.group].first_lane);
+                    info_[v].number = static_cast<std::uint8_t>(l - lanes_.first_of(lane.group));
                     ahead_.placed(v, work.position);
                     announce(v);
                 }
@@ -318,8 +280,7 @@ private:
     /// The lane in which `v` is under way, or no_lane.
     [[nodiscard]] lane_index lane_of(vertex_index v) const noexcept {
         const vertex_info info = info_[v];
-        return info.state == vertex_state::in_lane ? plan_.groups[info.group].first_lane + info.number
-                                                   : no_lane;
+        return info.state == vertex_state::in_lane ? lanes_.first_of(info.group) + info.number : no_lane;
     }
 
     /// Cuts `copy` down to the part that is to be made next; true if it is the last.
@@ -340,16 +301,16 @@ private:
         for (const vertex_index next : plan_.after(v)) {
             if (!ahead_.counted(next) || info_[next].use == vertex_use::coroutine) continue;
             ahead_.queue(info_[next].group).push(next);
-            notify(info_[next].group);
+            lanes_.notify(info_[next].group);
         }
     }
 
     void landed(lane_index l, const completion& end) {
         if (end.result == outcome::lost) {
-            owner_.fail(fault_kind::device_lost, l, flights_.oldest(l).vertex);
+            owner_.fail(fault_kind::device_lost, l, lanes_.flights.oldest(l).vertex);
             return;
         }
-        const flight f = flights_.pop(l);
+        const flight f = lanes_.flights.pop(l);
         if (end.result == outcome::done)
             finish_unit(l, f, end);
         else if (end.result == outcome::threw)
@@ -357,7 +318,7 @@ private:
         else if (end.result == outcome::failed)
             owner_.fail(fault_kind::device, l, f.vertex);
         if (f.kind == work_kind::segment) owner_.segment_ended(f.slot, end.result == outcome::done);
-        if (lanes_[l].asleep && !lanes_[l].listed && can_take(l)) list(l);
+        if (lanes_.has_room(l) && can_take(lanes_[l], l)) lanes_.list(l);
     }
 
     void finish_unit(lane_index l, const flight& f, const completion& end) {
@@ -377,13 +338,13 @@ private:
         ++completed_;
         if (tracks_states()) info_[v].state = vertex_state::done;
         if (log.keeps_times()) {
-            const idle_cause cause =
-                recorder::cause_of(plan_.lanes[plan_.groups[info_[v].group].first_lane].kind);
+            const idle_cause cause = recorder::cause_of(plan_.lanes[lanes_.first_of(info_[v].group)].kind);
             for (const vertex_index next : plan_.after(v))
                 log.released(next, cause, when);
         }
         for (const vertex_index next : plan_.after(v)) {
-            if (--remaining_[next] == 0 && (!tracks_states() || info_[next].state == vertex_state::waiting))
+            if (--info_[next].remaining == 0 &&
+                (!tracks_states() || info_[next].state == vertex_state::waiting))
                 make_ready(next);
         }
     }
@@ -391,25 +352,8 @@ private:
     void make_ready(vertex_index v) noexcept {
         const std::uint16_t group = info_[v].group;
         queues_[group].push(v);
-        notify(group);
+        lanes_.notify(group);
     }
-    /// Lists the sleeping lane of `group` that has the least under way, if it has room.
-    void notify(std::uint16_t group) noexcept {
-        const lane_group& g = plan_.groups[group];
-        lane_index best = g.first_lane;
-        for (lane_index l = g.first_lane + 1; l < g.first_lane + g.lanes; ++l) {
-            if (!is_free(best) || (is_free(l) && flights_.count(l) < flights_.count(best))) best = l;
-        }
-        if (is_free(best)) list(best);
-    }
-    [[nodiscard]] bool is_free(lane_index l) const noexcept {
-        return lanes_[l].asleep && !lanes_[l].listed && !flights_.full(l);
-    }
-    void list(lane_index l) noexcept {
-        lanes_[l].listed = true;
-        runnable_[runnable_count_++] = l;
-    }
-
     [[nodiscard]] bool tracks_states() const noexcept { return settings_.window > 1; }
     [[nodiscard]] std::int64_t device_time() noexcept { return log.keeps_times() ? device_.now() : 0; }
     /// Most units of work of a whole run.
@@ -427,18 +371,15 @@ private:
     Owner& owner_;
     schedule plan_;
     settings settings_;
+    bool only_ready_ = true;  // nothing but what is ready goes into lanes: no window, no segments
     std::vector<std::uint64_t> keys_;
-    std::vector<std::uint32_t> remaining_;  // by vertex: predecessors that have not ended
-    std::vector<vertex_info> info_;         // by vertex
-    std::vector<vertex_index> slots_;       // of the queues
-    std::vector<std::uint32_t> copied_;     // by vertex: parts given to lanes
-    std::vector<ready_queue> queues_;       // by group
+    std::vector<vertex_info> info_;      // by vertex
+    std::vector<vertex_index> slots_;    // of the queues
+    std::vector<std::uint32_t> copied_;  // by vertex: parts given to lanes
+    std::vector<ready_queue> queues_;    // by group
     segment_queues segments_;
     look_ahead ahead_;
-    flight_rings flights_;
-    std::vector<lane_state> lanes_;
-    std::vector<lane_index> runnable_;
-    std::uint32_t runnable_count_ = 0;
+    lane_table lanes_;
     std::uint32_t completed_ = 0;
     bool stopping_ = false;
 };
