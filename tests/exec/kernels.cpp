@@ -1,3 +1,4 @@
+// ctest-alone: GCC 12 takes the frames of its coroutines for types of a header
 // ctest-label: threads
 // Kernels that are coroutines, runs that are awaited or wait for the caller, inputs that are bound, and the
 // order that figure 1 of the paper asks for. Where the clock is virtual everything is resumed by hand.

@@ -1,3 +1,4 @@
+// ctest-alone: it specialises a template of namespace stowage
 #include <stowage/graph/concepts.hpp>
 
 #include <doctest/doctest.h>

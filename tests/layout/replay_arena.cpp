@@ -6,9 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory_resource>
-#include <new>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,32 +17,10 @@
 #include <stowage/layout/planned_arena.hpp>
 #include <stowage/roam/plan.hpp>
 #include <support/random_plans.hpp>
+#include "support/counted_allocations.hpp"
 
 using namespace stowage;
 using layout::arena_error;
-
-namespace {
-
-std::size_t allocations = 0;
-
-}  // namespace
-
-// Counts every allocation of the program, to show that arenas make none.
-[[gnu::noinline]] void* operator new(std::size_t bytes) {
-    ++allocations;
-    if (void* const memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
-    throw std::bad_alloc();
-}
-[[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
-    ++allocations;
-    return std::malloc(bytes == 0 ? 1 : bytes);
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept {
-    std::free(memory);
-}
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
-    std::free(memory);
-}
 
 namespace {
 
@@ -261,17 +237,17 @@ TEST_CASE_TEMPLATE("nothing is allocated while an arena serves", Arena, layout::
         arena.rewind();
     };
     run();  // the caching allocator has seen its blocks from here on
-    const std::size_t before = allocations;
+    const std::size_t before = test::allocations;
     for (int k = 0; k < 10; ++k)
         run();
-    CHECK(allocations == before);
+    CHECK(test::allocations == before);
 }
 
 TEST_CASE_TEMPLATE("plans of random programs are replayed, run after run, without two on one byte", Arena,
                    layout::planned_arena<>, layout::caching_arena<>) {
     detail::splitmix64 random(31);
     for (int round = 0; round < 100; ++round) {
-        const program p = test::random_program(random);
+        const program p = test::wide_program(random);
         const tensor_graph graph = make_tensor_graph(p);
         const plan made = test::random_plan(p, graph, random, 32);
         Arena arena = make<Arena>(layout::make_replay(graph, made), a_block());

@@ -9,6 +9,7 @@
 
 #include <stowage/verify.hpp>
 
+#include "support/brute_force_order.hpp"
 #include "support/random_program.hpp"
 
 using namespace stowage;

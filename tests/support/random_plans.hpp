@@ -15,7 +15,7 @@
 
 namespace stowage::test {
 
-struct random_program_options {
+struct wide_program_options {
     std::uint64_t operators = 8;
     std::uint64_t buffers = 10;
     bool workspace = true;
@@ -23,8 +23,8 @@ struct random_program_options {
     bool control = true;
 };
 
-/// A random valid program.
-inline program random_program(detail::splitmix64& random, const random_program_options& options = {}) {
+/// A random valid program; other than random_program it has alignments and buffers without a user.
+inline program wide_program(detail::splitmix64& random, const wide_program_options& options = {}) {
     program result;
     std::vector<buffer_id> ids;
     std::vector<bool> written;

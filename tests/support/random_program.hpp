@@ -1,9 +1,7 @@
 #pragma once
-// Random small programs with everything that the memory model knows, and the least peak by brute force.
+// Random small programs with everything that the memory model knows.
 
-#include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -55,53 +53,6 @@ inline program random_program(std::uint64_t seed, const random_program_options& 
         result.add_operator(std::move(op));
     }
     return result;
-}
-
-/// The least peak of all legal orders, by dynamic programming over the sets of operators run; at most 20
-/// operators.
-inline std::int64_t least_peak(const tensor_graph& graph) {
-    const std::size_t count = graph.operator_count();
-    std::vector<std::uint32_t> before(count, 0);
-    for (operator_index op = 0; op < count; ++op) {
-        for (const operator_index p : graph.predecessors(op))
-            before[op] |= 1U << p;
-    }
-    struct life {
-        std::uint32_t users = 0;
-        std::int64_t bytes = 0;
-        buffer_kind kind = buffer_kind::intermediate;
-    };
-    std::vector<life> lives;
-    for (buffer_index b = 0; b < graph.buffer_count(); ++b) {
-        if (!graph.is_planned(b)) continue;
-        life entry{0, graph.bytes(b), graph.kind(b)};
-        for (const operator_index op : graph.users(b))
-            entry.users |= 1U << op;
-        lives.push_back(entry);
-    }
-    const std::uint32_t all = count == 0 ? 0 : (count == 32 ? ~0U : (1U << count) - 1);
-    const auto cost = [&](std::uint32_t done, operator_index op) {
-        std::int64_t live = graph.workspace(op);
-        const std::uint32_t after = done | 1U << op;
-        for (const life& l : lives) {
-            const bool born = l.kind == buffer_kind::donated || (l.users & after) != 0;
-            const bool needed = l.kind == buffer_kind::output || (l.users & ~done) != 0;
-            if (born && needed) live += l.bytes;
-        }
-        return live;
-    };
-    std::vector<std::int64_t> best(static_cast<std::size_t>(all) + 1,
-                                   std::numeric_limits<std::int64_t>::max());
-    best[0] = 0;
-    for (std::uint32_t done = 0; done < all; ++done) {
-        if (best[done] == std::numeric_limits<std::int64_t>::max()) continue;
-        for (operator_index op = 0; op < count; ++op) {
-            if ((done >> op & 1U) != 0 || (before[op] & ~done) != 0) continue;
-            std::int64_t& next = best[done | 1U << op];
-            next = std::min(next, std::max(best[done], cost(done, op)));
-        }
-    }
-    return best[all];
 }
 
 }  // namespace stowage::test

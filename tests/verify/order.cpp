@@ -105,7 +105,7 @@ TEST_CASE("orders with one change agree with the comparison of all pairs") {
     int refused = 0;
     int accepted = 0;
     for (int round = 0; round < 400; ++round) {
-        const program p = test::random_program(random);
+        const program p = test::wide_program(random);
         const tensor_graph graph = make_tensor_graph(p);
         std::vector<operator_index> order = test::random_order(p, random);
         const verify::verdict yes = check(graph, order);

@@ -143,7 +143,7 @@ TEST_CASE("plans with one thing changed are refused by name") {
     detail::splitmix64 random(21);
     std::map<std::string, int> refused;
     for (int round = 0; round < 150; ++round) {
-        const program p = test::random_program(random);
+        const program p = test::wide_program(random);
         const tensor_graph graph = make_tensor_graph(p);
         const plan good = test::random_plan(p, graph, random, random.below(2) == 0 ? 1 : 8);
         const verify::verdict yes = verify::check_plan(graph, good);
