@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
@@ -310,8 +311,10 @@ void priorities(const std::vector<subject_program>& list) {
 
 void compile_times() {
     std::cout << "\n## Compile time\n\nWall-clock seconds, synthetic training steps at 50 % of memory, least "
-                 "bytes.\n\n";
-    head({"operators", "vertices", "residency", "moved / bound", "horizon", "verify", "simulate"});
+                 "bytes; `growth`: the power of the number of operators with which they grow.\n\n";
+    head({"operators", "vertices", "residency", "growth", "moved / bound", "horizon", "verify", "simulate"});
+    double last_operators = 0;
+    double last_seconds = 0;
     for (const std::size_t operators : {1'000U, 10'000U, 100'000U}) {
         const subject_program p = prepared("training step", bench::training_step(operators), 2e13);
         const std::int64_t capacity = p.capacity(0.5);
@@ -331,11 +334,18 @@ void compile_times() {
         });
         const double simulating =
             seconds([&] { static_cast<void>(turnip::simulate(p.tasks.program, made.memgraph, p.machine)); });
+        // Time grows as the number of operators to this power, from the row before.
+        const auto count = static_cast<double>(p.tasks.program.operator_count());
+        const double growth =
+            last_seconds > 0 ? std::log(made.seconds / last_seconds) / std::log(count / last_operators) : 0;
         cells({std::to_string(p.tasks.program.operator_count()),
                std::to_string(made.memgraph.vertices.size()), number(made.seconds),
+               last_seconds > 0 ? number(growth, 2) : "-",
                number(static_cast<double>(made.bytes_moved) /
                       static_cast<double>(std::max<std::int64_t>(1, made.bytes_moved_lower_bound))),
                horizon.ok() ? number(horizon.seconds) : "-", number(verifying), number(simulating)});
+        last_operators = count;
+        last_seconds = made.seconds;
     }
 }
 

@@ -34,12 +34,14 @@ struct compiled {
     double makespan = 0;              ///< seconds by simulation; 0: not asked for
     /// If there is no memgraph: the least capacity of the memory concerned that is known to do; 0: none is.
     std::int64_t least_capacity = 0;
-    memory_index memory = 0;              ///< if there is no memgraph: the memory concerned, device or `host`
-    operator_index blamed = no_operator;  ///< if infeasible: the operator that needs it, if it is one
-    std::string reason = {};              ///< if there is no memgraph: why, in words
-    std::string found_by = {};            ///< the policy, and the variant of it that won
-    std::vector<double> prices = {};      ///< witness of the bound: see detail/price_bound.hpp
-    double seconds = 0;                   ///< wall-clock time of the compilation
+    memory_index memory = 0;  ///< if there is no memgraph: the memory concerned, device or `host`
+    /// If infeasible: the operator that needs it; where the start, the end or the host demands it, the
+    /// operator next to that moment.
+    operator_index blamed = no_operator;
+    std::string reason = {};          ///< if there is no memgraph: why, in words
+    std::string found_by = {};        ///< the policy, and the variant of it that won
+    std::vector<double> prices = {};  ///< witness of the bound: see detail/price_bound.hpp
+    double seconds = 0;               ///< wall-clock time of the compilation
     /// True if there is a memgraph.
     [[nodiscard]] bool ok() const noexcept {
         return status == stowage::status::optimal || status == stowage::status::feasible;

@@ -113,6 +113,7 @@ struct horizon {
         result.order.assign(order.begin(), order.end());
         result.found_by = "horizon";
         if (blame_large_operator(task, asked, result)) return result;
+        if (blame_ends(task, order, asked, result)) return result;
         std::vector<std::int64_t> capacities;
         capacities.reserve(asked.devices.size());
         for (const memory_limit& limit : asked.devices)
@@ -166,6 +167,23 @@ private:
                             std::to_string(bytes) + " bytes of device " + std::to_string(device);
         }
         return result.blamed != no_operator;
+    }
+    /// What starts or ends on a device must fit beside what else must be there.
+    [[nodiscard]] static bool blame_ends(const taskgraph& task, std::span<const operator_index> order,
+                                         const compile_options& asked, compiled& result) {
+        const detail::residency_model model = detail::make_residency_model(task, order, asked.alignment);
+        for (memory_index d = 0; d < task.devices; ++d) {
+            const auto top = std::max_element(model.forced[d].begin(), model.forced[d].end());
+            if (*top <= asked.devices[d].capacity || *top <= result.least_capacity) continue;
+            result.status = status::infeasible;
+            result.least_capacity = *top;
+            result.memory = d;
+            result.blamed =
+                detail::operator_at(model, static_cast<std::size_t>(top - model.forced[d].begin()));
+            result.reason = "what starts or ends on device " + std::to_string(d) + " needs at least " +
+                            std::to_string(*top) + " bytes";
+        }
+        return result.least_capacity > 0;
     }
     /// What no memgraph for this order can beat: bytes by prices, with all devices as one pool, and time.
     static void add_bounds(const taskgraph& task, std::span<const operator_index> order,

@@ -95,15 +95,17 @@ private:
             const auto top = std::max_element(model_.forced[d].begin(), model_.forced[d].end());
             if (*top <= capacities_[d]) continue;
             const auto step = static_cast<std::size_t>(top - model_.forced[d].begin());
-            result_.blamed = model_.steps[step].op;
+            result_.blamed = operator_at(model_, step);
             refuse(d, *top, capacity_that_does(d, *top),
-                   result_.blamed != no_operator
+                   model_.steps[step].op != no_operator
                        ? task_.program.describe_operator(result_.blamed).text("operator") + " needs "
                        : "what starts or ends on device " + std::to_string(d) + " needs ");
             return false;
         }
-        const std::int64_t least_host = least_host_bytes(task_, model_, capacities_);
+        std::size_t host_step = 0;
+        const std::int64_t least_host = least_host_bytes(task_, model_, capacities_, host_step);
         if (least_host <= asked_.host.capacity) return true;
+        result_.blamed = operator_at(model_, host_step);
         compile_options roomier = asked_;
         roomier.goal = goal::bytes;
         roomier.host.capacity = least_host;

@@ -24,11 +24,11 @@ template <class = void>
     return is_persistent(kind) && kind != buffer_kind::input && !task.is_written(b);
 }
 
-/// Bytes that the host needs at least, in this order, whatever is decided. O(accesses + gaps + steps x
-/// devices).
+/// Bytes that the host needs at least, in this order, whatever is decided. `at` receives the step at which it
+/// does. O(accesses + gaps + steps x devices).
 template <class = void>
 [[nodiscard]] std::int64_t least_host_bytes(const taskgraph& task, const residency_model& model,
-                                            std::span<const std::int64_t> capacities) {
+                                            std::span<const std::int64_t> capacities, std::size_t& at) {
     const tensor_graph& program = task.program;
     std::int64_t at_start = 0;
     std::int64_t at_end = 0;
@@ -73,10 +73,14 @@ template <class = void>
         }
     }
     std::int64_t least = std::max(at_start, at_end);
+    at = at_start >= at_end ? 0 : model.last_step();
     std::int64_t now = 0;
     for (std::size_t s = 0; s < room.size(); ++s) {
         now += alive[s];
-        least = std::max(least, fixed + std::max<std::int64_t>(0, now - room[s]));
+        const std::int64_t here = fixed + std::max<std::int64_t>(0, now - room[s]);
+        if (here <= least) continue;
+        least = here;
+        at = s;
     }
     return least;
 }

@@ -102,4 +102,17 @@ struct residency_model {
     }
 };
 
+/// The operator of a step; at a transfer or the start the next one, at the end the last; `no_operator` only
+/// where there is none at all. O(steps).
+template <class = void>
+[[nodiscard]] operator_index operator_at(const residency_model& model, std::size_t step) {
+    for (std::size_t s = step; s < model.steps.size(); ++s) {
+        if (model.steps[s].op != no_operator) return model.steps[s].op;
+    }
+    for (std::size_t s = step; s-- > 0;) {
+        if (model.steps[s].op != no_operator) return model.steps[s].op;
+    }
+    return no_operator;
+}
+
 }  // namespace stowage::turnip::detail

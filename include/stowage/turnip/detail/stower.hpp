@@ -21,6 +21,7 @@
 #include <stowage/turnip/detail/residency_state.hpp>
 #include <stowage/turnip/detail/script.hpp>
 #include <stowage/turnip/detail/shelf.hpp>
+#include <stowage/turnip/detail/step_accesses.hpp>
 #include <stowage/turnip/taskgraph.hpp>
 
 namespace stowage::turnip::detail {
@@ -34,9 +35,10 @@ public:
     basic_stower(const taskgraph& task, const residency_model& model, const residency_state& decision,
                  stay_plan plan, std::span<const std::int64_t> capacities, bool save_late)
         : task_(task), program_(task.program), model_(model), decision_(decision), plan_(std::move(plan)),
-          save_late_(save_late), here_(model.instances.size(), none), home_(model.instances.size(), -1),
-          on_host_(program_.buffer_count(), no_version), starts_on_host_(program_.buffer_count(), 0),
-          starts_on_device_(program_.buffer_count(), 0), saved_(program_.buffer_count(), 0) {
+          save_late_(save_late), accesses_(model), here_(model.instances.size(), none),
+          home_(model.instances.size(), -1), on_host_(program_.buffer_count(), no_version),
+          starts_on_host_(program_.buffer_count(), 0), starts_on_device_(program_.buffer_count(), 0),
+          saved_(program_.buffer_count(), 0) {
         for (const std::int64_t capacity : capacities)
             shelves_.emplace_back(capacity);
         progress_.reserve(plan_.rectangles.size());
@@ -49,7 +51,6 @@ public:
             begins_here_[plan_.rectangles[r].lower].push_back(r);
             ends_here_[plan_.rectangles[r].upper].push_back(r);
         }
-        sort_by_step();
         find_host_copies();
     }
 
@@ -128,21 +129,6 @@ private:
         if (next > model_.instances[stay.instance].first) return model_.accesses[next - 1].after;
         return model_.accesses[next].before;
     }
-    void sort_by_step() {
-        first_of_step_.assign(model_.steps.size() + 1, 0);
-        for (const model_access& a : model_.accesses)
-            ++first_of_step_[a.step + 1];
-        for (std::size_t s = 0; s < model_.steps.size(); ++s)
-            first_of_step_[s + 1] += first_of_step_[s];
-        by_step_.resize(model_.accesses.size());
-        std::vector<std::uint32_t> next(first_of_step_.begin(), first_of_step_.end() - 1);
-        for (std::uint32_t a = 0; a < model_.accesses.size(); ++a)
-            by_step_[next[model_.accesses[a].step]++] = a;
-    }
-    [[nodiscard]] std::span<const std::uint32_t> accesses_now() const {
-        return std::span(by_step_).subspan(first_of_step_[now_],
-                                           first_of_step_[now_ + 1] - first_of_step_[now_]);
-    }
     /// Which buffers have, or may have, a good copy on the host at the start.
     void find_host_copies() {
         for (std::uint32_t v = 0; v < model_.versions.size(); ++v) {
@@ -166,7 +152,7 @@ private:
         } else if (step.is_transfer) {
             transfer(step);
         }
-        for (const std::uint32_t a : accesses_now()) {
+        for (const std::uint32_t a : accesses_.at(now_)) {
             const model_access& access = model_.accesses[a];
             const std::uint32_t r = here_[access.instance];
             progress_[r] = a + 1;
@@ -237,7 +223,7 @@ private:
     void run(const model_step& step) {
         script_line line{.op = step.op, .device = step.device};
         line.operands = static_cast<std::uint32_t>(script_.operands.size());
-        for (const std::uint32_t a : accesses_now()) {
+        for (const std::uint32_t a : accesses_.at(now_)) {
             const std::uint32_t r = here_[model_.accesses[a].instance];
             script_.operands.push_back({buffer_of(r), address_[r]});
         }
@@ -386,6 +372,7 @@ private:
     const residency_state& decision_;
     stay_plan plan_;
     bool save_late_;
+    step_accesses accesses_;
     std::uint32_t now_ = 0;
     memory_index device_ = 0;
     std::int64_t scratch_address_ = -1;
@@ -403,8 +390,6 @@ private:
     std::vector<char> starts_on_host_;                     // by buffer
     std::vector<char> starts_on_device_;                   // by buffer
     std::vector<char> saved_;                              // by buffer: 1 once its copy was made in this run
-    std::vector<std::uint32_t> by_step_;                   // accesses, step by step
-    std::vector<std::uint32_t> first_of_step_;
 };
 using stower = basic_stower<>;
 
