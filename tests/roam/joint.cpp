@@ -35,7 +35,7 @@ TEST_CASE("other orders are taken only for a smaller arena, and the answer stays
         const std::vector<operator_index> order_before = best.ordered.order;
         budget account({.states = 2'000});
         const roam::counted_program program(graph, 1);
-        roam::try_other_orders(program, best, layout::first_fit{}, best.ordered.lower_bound, account);
+        roam::try_other_orders(program, best, layout::first_fit{}, {best.ordered.lower_bound}, account);
         REQUIRE(best.laid_out.arena <= before);
         if (best.laid_out.arena == before) {
             CHECK(best.ordered.order == order_before);
@@ -82,10 +82,10 @@ TEST_CASE("nothing is tried at the bound, or without an account") {
     const std::vector<operator_index> order_before = best.ordered.order;
     budget account;
     const roam::counted_program program(graph, 1);
-    roam::try_other_orders(program, best, layout::first_fit{}, best.laid_out.arena, account);
+    roam::try_other_orders(program, best, layout::first_fit{}, {best.laid_out.arena}, account);
     CHECK(account.spent() == 0);
     best = start(graph);
     budget nothing({.states = 0});
-    roam::try_other_orders(program, best, layout::first_fit{}, 0, nothing);
+    roam::try_other_orders(program, best, layout::first_fit{}, {}, nothing);
     CHECK(best.ordered.order == order_before);
 }

@@ -24,6 +24,7 @@
 #include <stowage/order/policy.hpp>
 #include <stowage/roam/arena_bound.hpp>
 #include <stowage/roam/granule.hpp>
+#include <stowage/roam/top_shelf.hpp>
 
 namespace stowage::roam {
 
@@ -45,14 +46,14 @@ template <class = void>
 /// Lays out `order` if its peak leaves room for a smaller arena; true if it found one.
 template <layout::layout_policy LayoutPolicy>
 bool try_order(const counted_program& program, ordered_layout& best, std::span<const operator_index> order,
-               const LayoutPolicy& policy, std::int64_t bound, std::uint64_t states, budget& account,
+               const LayoutPolicy& policy, const proven_arena& proven, std::uint64_t states, budget& account,
                std::uint64_t seed) {
     const tensor_graph& graph = program.graph();
     account.spend(1 + graph.operator_count() / 50);
     if (!program.leaves_room(order, best.laid_out.arena)) return false;
     budget part = account.slice(states);
     layout::order_layout items = layout::layout_problem_of(graph, order, best.items.problem.alignment);
-    layout::solution laid_out = layout::plan(items.problem, policy, part, seed, bound);
+    layout::solution laid_out = lay_out_to_bound(items.problem, policy, part, seed, proven);
     account.settle(part);
     if (laid_out.arena >= best.laid_out.arena) return false;
     best.items = std::move(items);
@@ -76,7 +77,7 @@ void try_to_undercut(const counted_program& program, ordered_layout& best, const
             undercut(program, best.laid_out.arena, best.ordered.order, order::exact{}, account, seed, proven);
         if (found.empty() || found == best.ordered.order) return;
         const std::uint64_t states = detail::few_states(best.items);
-        if (!detail::try_order(program, best, found, policy, proven.bytes, states, account, seed)) {
+        if (!detail::try_order(program, best, found, policy, proven, states, account, seed)) {
             best.ordered.alternatives.insert(best.ordered.alternatives.begin(), std::move(found));
             return;
         }
@@ -86,17 +87,16 @@ void try_to_undercut(const counted_program& program, ordered_layout& best, const
 /// Lays out the other good orders that the order search found, best peak first, each with an equal share of
 /// half of what is left on the account; then orders that random moves make of the best one so far, all of
 /// whose peaks, in sizes rounded to the granule, leave room below its arena. Keeps the one with the smallest
-/// arena; equal ones change nothing. Stops at `bound`, which no arena can undercut, or when the account is
-/// exhausted.
+/// arena; equal ones change nothing. Stops at the proven arena, or when the account is exhausted.
 template <layout::layout_policy LayoutPolicy>
 void try_other_orders(const counted_program& program, ordered_layout& best, const LayoutPolicy& policy,
-                      std::int64_t bound, budget& account, std::uint64_t seed = 1) {
+                      const proven_arena& proven, budget& account, std::uint64_t seed = 1) {
     const std::vector<order::sequence> others = std::move(best.ordered.alternatives);
     best.ordered.alternatives.clear();
-    const auto done = [&] { return best.laid_out.arena <= bound || account.exhausted(); };
+    const auto done = [&] { return best.laid_out.arena <= proven.bytes || account.exhausted(); };
     for (const order::sequence& other : others) {
         if (done()) return;
-        detail::try_order(program, best, other, policy, bound, account.left() / (2 * others.size()), account,
+        detail::try_order(program, best, other, policy, proven, account.left() / (2 * others.size()), account,
                           seed);
     }
     if (done() || program.graph().operator_count() < 2) return;
@@ -110,7 +110,7 @@ void try_other_orders(const counted_program& program, ordered_layout& best, cons
         wandering.set_threshold(program.round(best.laid_out.arena - 1));
         for (std::uint64_t left = 1 + random.below(64); left > 0; --left)
             moves.chunk(random);
-        detail::try_order(program, best, wandering.order(), policy, bound, states, account, random());
+        detail::try_order(program, best, wandering.order(), policy, proven, states, account, random());
     }
 }
 

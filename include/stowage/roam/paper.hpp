@@ -111,13 +111,15 @@ public:
                 "alignment " + std::to_string(options.alignment) + " of the plan is not positive", {});
         }
         budget order_account(detail::share_of(options.limits(), 0.5), start);
+        const counted_program program(graph, common_granule(graph, options.alignment));
         // What any order needs: one pass, and a cut or two.
         budget bound_account = order_account.slice(bound_units);
-        const order::solution bounds = order::plan(graph, order::bounds{}, bound_account, options.seed);
+        const order::solution bounds =
+            order::plan(program.rounded(), order::bounds{}, bound_account, options.seed);
         order_account.settle(bound_account);
         paper_ordering ordering =
-            order_as_paper(graph, order_policy_, order_account, options_.order, options.seed, options.threads,
-                           [&](std::size_t done, std::size_t all) {
+            order_as_paper(program.rounded(), order_policy_, order_account, options_.order, options.seed,
+                           options.threads, [&](std::size_t done, std::size_t all) {
                                tell(options, "order", 0, bounds.lower_bound, done, all);
                            });
         ordered_layout made;
@@ -131,7 +133,12 @@ public:
         }
         made.ordered.found_by = ordering.is_program_order ? "program" : "roam-paper";
         const auto ordered_at = budget::clock::now();
-        proven_arena proven{std::max(made.ordered.lower_bound, detail::end_of_pins(graph)), {}};
+        budget cut_account = order_account.slice(2 * bound_units);
+        proven_arena proven = arena_bound_by_cuts(program, made.ordered.lower_bound, made.ordered.witness,
+                                                  made.ordered.order, cut_account, options.seed);
+        if (program.granule() > 1)
+            detail::back_from_rounded(program, made.ordered, cut_account, options.seed);
+        proven.bytes = std::max({proven.bytes, made.ordered.lower_bound, detail::end_of_pins(graph)});
         const std::int64_t bound = proven.bytes;
 
         made.items = layout::layout_problem_of(graph, made.ordered.order, options.alignment);

@@ -30,6 +30,7 @@
 #include <stowage/roam/joint.hpp>
 #include <stowage/roam/options.hpp>
 #include <stowage/roam/plan.hpp>
+#include <stowage/roam/top_shelf.hpp>
 
 namespace stowage::roam {
 
@@ -47,19 +48,25 @@ template <class = void>
     return end;
 }
 
-/// Takes an order that was found in rounded sizes back to the sizes as they are: its peak, and a bound on the
-/// least peak, by min cuts or, where they leave it open, by the policy again. Another order that this meets
-/// becomes an alternative.
-template <order::detail::portfolio_policy OrderPolicy>
-void back_from_rounded(const counted_program& program, order::solution& found, const OrderPolicy& policy,
-                       budget& account, std::uint64_t seed) {
+/// Takes an order that was found in rounded sizes back to the sizes as they are: its peak, and what min cuts
+/// prove of the least peak.
+template <class = void>
+void back_from_rounded(const counted_program& program, order::solution& found, budget& account,
+                       std::uint64_t seed) {
     found.peak = peak_bytes(program.graph(), found.order);
     order::context shared{.account = account, .incumbent = found.order, .seed = seed};
     (void)order::bounds{}(program.graph(), shared);
     found.lower_bound = shared.lower_bound;
     found.witness = std::move(shared.witness);
+}
+
+/// Where that leaves the least peak open, the policy says more of it; another order that this meets becomes
+/// an alternative.
+template <order::detail::portfolio_policy OrderPolicy>
+void bound_peak(const tensor_graph& graph, order::solution& found, const OrderPolicy& policy, budget& account,
+                std::uint64_t seed) {
     if (found.peak <= found.lower_bound || account.exhausted()) return;
-    order::solution other = order::plan(program.graph(), policy, account, seed);
+    order::solution other = order::plan(graph, policy, account, seed);
     if (other.lower_bound > found.lower_bound) {
         found.lower_bound = other.lower_bound;
         found.witness = std::move(other.witness);
@@ -100,6 +107,8 @@ template <class = void>
 }  // namespace detail
 
 /// A planner of whole programs from an order policy and a layout policy, each the library's or the caller's.
+/// Where alignment pads buffers, the order policy is given the program in sizes rounded up to it, so that it
+/// makes what the arena needs small; and once more as it is, where that leaves the least peak open.
 /// Calling it is const and reentrant if that holds of the policies. A wall-clock budget is shared: the
 /// order search may use the first 60 %, the layout search what is left up to 80 %, and the rest is for laying
 /// out other orders where the first one's layout is left above what is proven.
@@ -139,8 +148,10 @@ public:
         budget bound_account(detail::share_of(limits, 0.6), start);
         proven_arena proven = arena_bound_by_cuts(program, best.ordered.lower_bound, best.ordered.witness,
                                                   best.ordered.order, bound_account, options.seed);
-        if (by_granule)
-            detail::back_from_rounded(program, best.ordered, order_policy_, bound_account, options.seed);
+        if (by_granule) {
+            detail::back_from_rounded(program, best.ordered, bound_account, options.seed);
+            detail::bound_peak(graph, best.ordered, order_policy_, bound_account, options.seed);
+        }
         proven.bytes = std::max({proven.bytes, best.ordered.lower_bound, detail::end_of_pins(graph)});
         report(options, "order", best.ordered.peak, best.ordered.lower_bound);
         const auto ordered_at = budget::clock::now();
@@ -151,7 +162,7 @@ public:
         budget layout_account(layout_limits, start);
         const auto lay_out = [&](budget& account) {
             layout::solution found =
-                layout::plan(best.items.problem, layout_policy_, account, options.seed, proven.bytes);
+                lay_out_to_bound(best.items.problem, layout_policy_, account, options.seed, proven);
             if (best.laid_out.found_by.empty() || found.arena < best.laid_out.arena)
                 best.laid_out = std::move(found);
             report(options, "layout", best.laid_out.arena, proven.bytes);
@@ -167,7 +178,7 @@ public:
 
         budget joint_account(limits, start);
         if (options.try_other_orders)
-            try_other_orders(program, best, layout_policy_, proven.bytes, joint_account, options.seed);
+            try_other_orders(program, best, layout_policy_, proven, joint_account, options.seed);
         report(options, "layout", best.laid_out.arena, proven.bytes);
         plan result = detail::assemble(graph, std::move(best), std::move(proven), options.alignment);
         const auto end = budget::clock::now();
