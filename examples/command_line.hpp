@@ -51,7 +51,8 @@ namespace examples {
 /// How long a program that searches may search, from the command line.
 struct search_arguments {
     std::optional<double> budget;         // seconds
-    std::optional<std::uint64_t> states;  // none: as many as the library's default
+    std::optional<std::uint64_t> states;  // none: default_states
+    std::uint64_t default_states = stowage::search_limits{}.states;
     unsigned threads = 1;
     std::uint64_t seed = 1;
 
@@ -62,13 +63,14 @@ struct search_arguments {
     }
     [[nodiscard]] stowage::search_limits limits() const {
         stowage::search_limits limits{.time = time(), .seed = seed, .threads = threads};
-        if (states) limits.states = *states;
+        limits.states = states.value_or(default_states);
         return limits;
     }
     void add_to(CLI::App& app) {
         auto* seconds =
             app.add_option("--budget", budget, "seconds, from the end of reading")->type_name("SECONDS");
-        app.add_option("--states", states, "limit of each search in states (default 200000)")
+        app.add_option("--states", states,
+                       "limit of each search in states (default " + std::to_string(default_states) + ")")
             ->check(whole_number())
             ->excludes(seconds);
         app.add_option("--threads", threads, "threads that may be used")

@@ -271,6 +271,7 @@ void check(arguments& given) {
 int main(int argc, char** argv) {
     CLI::App app{"Lays out buffers with known lifetimes, with proof."};
     arguments given;
+    given.default_states = layout::default_states;
     add_options(app, given);
     const auto parse = [&] {
         app.parse(argc, argv);

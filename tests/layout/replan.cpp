@@ -39,7 +39,7 @@ TEST_CASE("an unchanged problem moves nothing") {
     stowage::detail::splitmix64 random(1);
     for (int round = 0; round < 50; ++round) {
         const layout::problem problem = dense_layouts::fill(60, 30, 8, random);
-        const layout::solution first = layout::plan(problem);
+        const layout::solution first = layout::plan(problem, {.states = 5'000});
         const hints previous(first.offsets.begin(), first.offsets.end());
         const layout::replan_answer again = layout::replan(problem, previous, first.arena);
         CHECK(again.status == status::feasible);
@@ -55,7 +55,7 @@ TEST_CASE("a new buffer moves few of the others") {
     std::int64_t all = 0;
     for (int round = 0; round < 60; ++round) {
         layout::problem problem = dense_layouts::fill(60, 30, 8, random);
-        const layout::solution first = layout::plan(problem);
+        const layout::solution first = layout::plan(problem, {.states = 5'000});
         hints previous(first.offsets.begin(), first.offsets.end());
         problem.buffers.push_back({.lower = 2, .upper = 5, .size = 3});
         previous.emplace_back();

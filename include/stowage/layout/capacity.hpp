@@ -43,7 +43,7 @@ struct capacity_answer {
 /// {.time = 100ms}).status`.
 template <layout_policy Policy>
 [[nodiscard]] capacity_answer fit(const problem& problem, std::int64_t capacity, const Policy& policy,
-                                  const search_limits& limits = {}) {
+                                  const search_limits& limits = {.states = default_states}) {
     budget account(limits);
     const detail::sections compact = detail::checked_sections(problem);
     capacity_answer answer;
@@ -100,7 +100,7 @@ template <layout_policy Policy>
 /// The same with the default portfolio.
 template <class = void>
 [[nodiscard]] capacity_answer fit(const problem& problem, std::int64_t capacity,
-                                  const search_limits& limits = {}) {
+                                  const search_limits& limits = {.states = default_states}) {
     return fit(problem, capacity, default_portfolio(), limits);
 }
 

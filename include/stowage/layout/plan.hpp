@@ -28,6 +28,10 @@
 
 namespace stowage::layout {
 
+/// States that plan() and fit() may spend where the caller gives no limits at all: one to two seconds, which
+/// only problems that stay open take. Limits that are given are kept as they are.
+inline constexpr std::uint64_t default_states = 1'500'000;
+
 /// What plan() runs where no policy is given: skylines by every key, the fits, the exact search; then, where
 /// pins or gaps are too many for it, skylines with noise until the account is exhausted.
 [[nodiscard]] inline auto default_portfolio() {
@@ -193,7 +197,8 @@ template <layout_policy Policy>
 /// Lays out with the default portfolio: the best offsets that it finds within the limits, and at once when
 /// they are proven optimal. Example: `auto answer = layout::plan(problem, {.seed = 7}); answer.offsets[3];`
 template <class = void>
-[[nodiscard]] solution plan(const problem& problem, const search_limits& limits = {}) {
+[[nodiscard]] solution plan(const problem& problem,
+                            const search_limits& limits = {.states = default_states}) {
     return plan(problem, default_portfolio(), limits);
 }
 

@@ -119,7 +119,7 @@ private:
         if (n <= 480) return {0.8, 1.2, 0.1, 0.1, 0.05};
         if (n <= 600) return {0.5, 0.5, 0.2, 1, 0.2};
         if (n <= 4000) return {0.5, 0.5, 0.2, 1, 0.5};
-        return {0, 0, 0, 0.6, 1};
+        return {0, 0, 0, 0.25, 1};
     }
     [[nodiscard]] bool done() {
         return best_ <= context_.lower_bound || (context_.decide && context_.lower_bound > first_bound_) ||
