@@ -1,4 +1,5 @@
-// Runs a memgraph with contents in which any wrong byte is seen: on threads of the host, or in virtual time.
+// Runs a memgraph with contents in which any wrong byte is seen: on threads of the host, in virtual time, or,
+// where it was built with CUDA's runtime, on CUDA devices.
 // Files, options and exit statuses are those of docs/formats.md. Example:
 // run_memgraph program.json memgraph.json --priority random --seed 7
 
@@ -22,11 +23,19 @@
 #include <stowage/io.hpp>
 #include <stowage/io/machine_file.hpp>
 #include <stowage/io/memgraph_file.hpp>
+#include <stowage/io/run_picture.hpp>
 #include <stowage/io/run_trace.hpp>
 #include <stowage/verify/memgraph.hpp>
 
 #include "../command_line.hpp"
 #include "digest_memory.hpp"
+
+#if defined(STOWAGE_HAS_CUDA)
+#include <stowage/exec/cuda.hpp>
+#include <stowage/exec/cuda_nvtx.hpp>
+
+#include "staged_contents.hpp"
+#endif
 
 namespace {
 
@@ -44,7 +53,11 @@ struct arguments {
     bool no_verify = false;
     std::string machine_file;
     std::string trace_file;
+    std::string html_file;
+    bool nvtx = false;
     bool json = false;
+
+    [[nodiscard]] bool wants_trace() const { return !trace_file.empty() || !html_file.empty(); }
 };
 
 /// What all runs together have shown.
@@ -88,7 +101,7 @@ void execute(Executor& executor, const arguments& given, answer& found, const Fi
              const Check& check) {
     for (std::uint64_t i = 0; i < given.runs; ++i) {
         fill();
-        found.report = executor.run({.seed = given.seed + i, .trace = !given.trace_file.empty()});
+        found.report = executor.run({.seed = given.seed + i, .trace = given.wants_trace()});
         if (!found.report) {
             found.status = to_string(found.report.status);
             found.reason = found.report.error ? found.report.error->text() : found.status;
@@ -135,14 +148,52 @@ void run_on_host(const tensor_graph& program, const turnip::memgraph& graph,
     if (found.status == "ok") found.contents_hash = hex_digits(digests.contents_hash());
 }
 
+#if defined(STOWAGE_HAS_CUDA)
+/// The ordinals of the CUDA devices on which the memgraph's run; several share one where there are too few.
+[[nodiscard]] std::vector<int> cuda_ordinals(std::size_t devices) {
+    int count = 0;
+    exec::detail::cuda_check(cudaGetDeviceCount(&count), "there is no CUDA device", "device 0");
+    if (count == 0) throw exec::device_error("there is no CUDA device", "device 0");
+    std::vector<int> ordinals;
+    for (std::size_t d = 0; d < devices; ++d)
+        ordinals.push_back(static_cast<int>(d % static_cast<std::size_t>(count)));
+    return ordinals;
+}
+
+void run_on_cuda(const tensor_graph& program, const turnip::memgraph& graph,
+                 const exec::executor_options& options, const arguments& given, answer& found) {
+    exec::cuda_device device(exec::cuda_device_options{.ordinals = cuda_ordinals(graph.arena_bytes.size()),
+                                                       .compute_lanes = options.machine.compute_lanes});
+    const exec::synthetic_digests digests(program);
+    const exec::synthetic_kernels kernels(program, digests);
+    examples::staged_contents staged(program, graph, kernels);
+    const auto run_with = [&](auto with) {
+        exec::executor executor{program, graph, std::move(with), device, options};
+        execute(
+            executor, given, found, [&] { kernels.fill(executor, graph.start); },
+            [&] {
+                staged.rethrow();
+                kernels.check(executor, graph.final);
+            });
+    };
+    if (given.nvtx)
+        run_with(exec::nvtx_kernels(program, std::ref(staged)));
+    else
+        run_with(std::ref(staged));
+    if (found.status == "ok") found.contents_hash = hex_digits(digests.contents_hash());
+}
+#endif
+
+/// `jitter`: how much longer or shorter work takes than it should, by chance.
 void run_simulated(const tensor_graph& program, const turnip::memgraph& graph,
-                   const exec::executor_options& options, const arguments& given, answer& found) {
+                   const exec::executor_options& options, const arguments& given, double jitter,
+                   answer& found) {
     const exec::synthetic_digests digests(program);
     examples::digest_memory memory;
     examples::digest_kernels kernels(program, graph, digests, memory);
     exec::simulated_device device({.compute_lanes = options.machine.compute_lanes,
                                    .duration = exec::modelled_duration{&program, &graph, options.machine},
-                                   .jitter = options.machine.jitter,
+                                   .jitter = jitter,
                                    .memory = false,
                                    .on_copy = [&](const exec::copy_request& copy) { memory.end_copy(copy); },
                                    .on_start =
@@ -158,6 +209,20 @@ void run_simulated(const tensor_graph& program, const turnip::memgraph& graph,
     if (found.status == "ok") found.contents_hash = hex_digits(digests.contents_hash());
 }
 
+/// Without a verifier only runs can find what is wrong, and one order may be right by luck: orders by chance,
+/// with times by chance, which count for nothing else.
+void try_orders(const tensor_graph& program, const turnip::memgraph& graph, exec::executor_options options,
+                const arguments& given, answer& found) {
+    constexpr std::uint64_t orders = 64;
+    constexpr double jitter = 0.9;
+    options.priority = exec::seeded_random{};
+    arguments tried = given;
+    tried.runs = orders;
+    answer result;
+    run_simulated(program, graph, options, tried, jitter, result);
+    if (result.status != "ok") found = std::move(result);
+}
+
 [[nodiscard]] answer run_all(const tensor_graph& program, const turnip::memgraph& graph,
                              const exec::executor_options& options, const arguments& given) {
     answer found;
@@ -166,10 +231,17 @@ void run_simulated(const tensor_graph& program, const turnip::memgraph& graph,
         if (!verdict) return {.status = "not verified", .reason = verdict.reason};
     }
     try {
-        if (given.device == "simulated")
-            run_simulated(program, graph, options, given, found);
-        else
+        if (given.device == "simulated") {
+            if (given.no_verify) try_orders(program, graph, options, given, found);
+            if (found.status == "ok")
+                run_simulated(program, graph, options, given, options.machine.jitter, found);
+        } else if (given.device == "cuda") {
+#if defined(STOWAGE_HAS_CUDA)
+            run_on_cuda(program, graph, options, given, found);
+#endif
+        } else {
             run_on_host(program, graph, options, given, found);
+        }
     } catch (const exec::memgraph_error& error) {
         return {.status = "rejected", .reason = error.what()};
     } catch (const exec::device_error& error) {
@@ -224,8 +296,10 @@ void run_simulated(const tensor_graph& program, const turnip::memgraph& graph,
 void add_options(CLI::App& app, arguments& given) {
     app.add_option("program", given.program, "access-list/1, plain or .gz")->required()->type_name("PROGRAM");
     app.add_option("memgraph", given.memgraph, "memgraph/1, plain or .gz")->required()->type_name("MEMGRAPH");
-    app.add_option("--device", given.device,
-                   "host: threads and real bytes; simulated: virtual time and digests")
+    app.add_option(
+           "--device", given.device,
+           "host: threads and real bytes; simulated: virtual time and digests; cuda: CUDA devices, where "
+           "this was built with CUDA's runtime")
         ->check(CLI::IsMember({"host", "simulated", "cuda"}))
         ->capture_default_str();
     app.add_option("--priority", given.priority, "which of several ready vertices goes first")
@@ -243,7 +317,27 @@ void add_options(CLI::App& app, arguments& given) {
     app.add_flag("--no-verify", given.no_verify, "leave wrong memgraphs to be found by the run");
     app.add_option("--machine", given.machine_file, "speeds of the simulated device")->type_name("FILE");
     app.add_option("--trace", given.trace_file, "write the last run for chrome://tracing")->type_name("FILE");
+    app.add_option("--html", given.html_file, "write the report: the memgraph and the last run of it")
+        ->type_name("FILE");
+    app.add_flag("--nvtx", given.nvtx, "with --device cuda: mark operators for NVIDIA's profilers");
     app.add_flag("--json", given.json, "print one JSON object");
+}
+
+[[nodiscard]] std::vector<io::picture> pictures_of(const io::access_list& program,
+                                                   const turnip::memgraph& graph, const answer& found) {
+    std::vector<io::picture> pictures =
+        io::make_run_pictures(program.graph, graph, program.name, found.report);
+    for (std::size_t d = 0; d < pictures.size(); ++d) {
+        pictures[d].status = found.status;
+        pictures[d].figures.insert(
+            pictures[d].figures.begin(),
+            {{"arena", io::human_bytes(graph.arena_bytes[d])},
+             {"host", io::human_bytes(graph.host_bytes)},
+             {"the run",
+              std::to_string(std::chrono::duration<double, std::milli>(found.report.makespan).count()) +
+                  " ms"}});
+    }
+    return pictures;
 }
 
 [[nodiscard]] int run(const arguments& given) {
@@ -254,9 +348,11 @@ void add_options(CLI::App& app, arguments& given) {
     const answer found = run_all(program.graph, graph, options, given);
     if (!given.trace_file.empty() && found.status == "ok")
         io::write_run_trace(given.trace_file, program.graph, graph, found.report);
+    if (!given.html_file.empty() && found.status == "ok")
+        io::write_file(given.html_file, io::to_html(pictures_of(program, graph, found)));
     if (given.json)
         std::cout << io::json_text(summary_json(found));
-    else if (found.status == "ok" && given.trace_file != "-")
+    else if (found.status == "ok" && given.trace_file != "-" && given.html_file != "-")
         std::cout << summary_text(found);
     examples::flush_output();
     if (found.status == "ok") return 0;
@@ -272,8 +368,10 @@ int main(int argc, char** argv) {
     add_options(app, given);
     const auto parse = [&] {
         app.parse(argc, argv);
-        examples::check_distinct({given.trace_file, given.json ? "-" : ""});
+        examples::check_distinct({given.trace_file, given.html_file, given.json ? "-" : ""});
+#if !defined(STOWAGE_HAS_CUDA)
         if (given.device == "cuda") throw CLI::ValidationError("--device", "this build has no CUDA");
+#endif
     };
     return examples::run_program(app, "run_memgraph", given.memgraph, parse, [&] { return run(given); });
 }

@@ -5,6 +5,9 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -93,6 +96,8 @@ TEST_CASE("a wrong memgraph is refused, or found out by the run") {
     CHECK(refused.status == 1);
     CHECK(json::parse(refused.out)["status"] == "not verified");
     CHECK(refused.err.find("race") != std::string::npos);
+    // right by luck in the order of one run: orders by chance find it
+    CHECK(run(program + s.files + "--json --no-verify --device simulated").status == 1);
 
     s.memgraph.vertices[0].host_address = 24;  // the copy takes bytes where no input is
     s.memgraph.edges = {{0, 1}, {0, 2}, {1, 2}, {2, 3}};
@@ -108,6 +113,29 @@ TEST_CASE("a wrong memgraph is refused, or found out by the run") {
         CHECK(answer["lane"] == "d0.compute");
         CHECK_FALSE(answer.contains("contents_hash"));
     }
+}
+
+TEST_CASE("the report shows the memgraph and what each lane did") {
+    const sample s;
+    const std::filesystem::path page = s.folder / "run.html";
+    for (const std::string device : {"host", "simulated"}) {
+        REQUIRE(run(program + s.files + "--device " + device + " --html " + page.string()).status == 0);
+        std::ifstream file(page);
+        const std::string text{std::istreambuf_iterator<char>(file), {}};
+        for (const char* part : {"\"d0.compute\"", "\"reload x\"", "\"second\"", "\"makespan\""})
+            CHECK(text.find(part) != std::string::npos);
+    }
+}
+
+TEST_CASE("CUDA is refused by name where it is not") {
+    const sample s;
+    const outcome result = run(program + s.files + "--json --device cuda --nvtx");
+    if (result.status == 0) {
+        CHECK(json::parse(result.out)["status"] == "ok");
+        return;
+    }
+    CHECK(result.err.find("CUDA") != std::string::npos);
+    if (result.status != 2) CHECK(json::parse(result.out)["status"] == "failed");
 }
 
 TEST_CASE("bad usage and bad input are 2, with the name of what is bad") {

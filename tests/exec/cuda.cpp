@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -17,7 +18,9 @@
 
 #include <stowage/exec.hpp>
 #include <stowage/exec/cuda.hpp>
+#include <stowage/exec/cuda_nvtx.hpp>
 
+#include "../examples/run_memgraph/staged_contents.hpp"
 #include "support/random_memgraph.hpp"
 
 using namespace stowage;
@@ -241,5 +244,39 @@ TEST_CASE("a run starts after the caller's event and records one at its end; str
     REQUIRE(cudaStreamDestroy(mine) == cudaSuccess);
     REQUIRE(cudaEventDestroy(before) == cudaSuccess);
     REQUIRE(cudaEventDestroy(after) == cudaSuccess);
+    CHECK(fake_cuda::world::get().reset());
+}
+
+TEST_CASE("contents are checked through staging memory, where kernels cannot be compiled") {
+    for (std::uint64_t seed = 0; seed < 8; ++seed) {
+        REQUIRE(fake_cuda::world::get().reset({.peers = seed % 2 == 0, .delay_seed = seed}));
+        const sample s(seed);
+        {
+            examples::staged_contents staged(s.made.program, s.made.graph, s.kernels.contents);
+            exec::cuda_device device(two_devices(exec::notifier::poll));
+            exec::executor executor{s.made.program,
+                                    s.made.graph,
+                                    exec::nvtx_kernels(s.made.program, std::ref(staged)),
+                                    device,
+                                    {.priority = exec::seeded_random{}}};
+            bool wrong = false;
+            for (std::uint64_t run = 0; run < 3; ++run) {
+                s.kernels.contents.fill(executor, s.made.graph.start);
+                for (const turnip::residence& r : s.made.graph.start) {  // all that is there is wrong
+                    const std::vector<std::byte> zeros(
+                        static_cast<std::size_t>(s.made.program.bytes(r.buffer)));
+                    if (seed >= 6) executor.write(r.buffer, zeros);
+                }
+                CHECK(executor.run({.seed = run}).status == exec::run_status::ok);
+                try {
+                    staged.rethrow();
+                    s.kernels.contents.check(executor, s.made.graph.final);
+                } catch (const exec::contents_error&) {
+                    wrong = true;
+                }
+            }
+            CHECK(wrong == (seed >= 6));
+        }
+    }
     CHECK(fake_cuda::world::get().reset());
 }

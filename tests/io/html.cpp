@@ -81,3 +81,32 @@ TEST_CASE("a browser shows figures, curves, boxes and the peak") {
     CHECK(shot.count(0x66'8f'b5, 24) > 20'000);  // boxes of the forward pass
     CHECK(shot.count(0xf4'9c'49, 24) > 20'000);  // boxes of the backward pass
 }
+
+TEST_CASE("a run is shown beside the plan: each lane's bars, rate and causes of idle time") {
+    io::picture shown = sample("run");
+    shown.makespan = 2'000'000;
+    shown.lanes = {{"d0.compute",
+                    {{"load", "op", 0, 900'000, 0}, {"scale <1>", "op", 1'500'000, 2'000'000, 0}},
+                    1'400'000,
+                    0,
+                    {{"reload", 600'000}, {"dispatch", 0}}},
+                   {"d0.h2d", {{"reload x", "reload", 900'000, 1'500'000, 1200}}, 600'000, 1200, {}}};
+    shown.lanes[1].idle = {{"reload", 0}, {"dispatch", 1'400'000}};
+    const std::array<io::picture, 1> pictures = {shown};
+    const std::string text = io::to_html(pictures);
+    CHECK(text.find(R"("makespan":2000000)") != std::string::npos);
+    CHECK(text.find(R"("idle":[["reload",600000],["dispatch",0]])") != std::string::npos);
+    const auto browser = test::find_browser();
+    if (!browser) {
+        MESSAGE("skipped: no Chromium here");
+        return;
+    }
+    const page_file page(text, ".html");
+    const std::string document = test::browse(*browser, "--dump-dom", page.path);
+    CHECK(document.find("<td>d0.compute</td><td class=\"n\">1.400 ms</td><td class=\"n\">70.0 %</td>") !=
+          std::string::npos);
+    CHECK(document.find("<th class=\"n\">idle: reload</th>") != std::string::npos);
+    CHECK(document.find("<section id=\"run\">") != std::string::npos);
+    const test::pixels shot = test::screenshot(*browser, page.path);
+    CHECK(shot.count(0xed'c9'48, 24) > 500);  // the reload
+}

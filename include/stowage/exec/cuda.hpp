@@ -20,6 +20,7 @@
 
 #include <stowage/exec/detail/cuda_call.hpp>
 #include <stowage/exec/detail/cuda_lane.hpp>
+#include <stowage/exec/detail/cuda_link.hpp>
 #include <stowage/exec/detail/cuda_memory.hpp>
 #include <stowage/exec/device.hpp>
 #include <stowage/exec/notifier.hpp>
@@ -67,8 +68,7 @@ public:
     void signal(cudaEvent_t event) noexcept { signal_ = event; }
 
     [[nodiscard]] std::uint32_t compute_lanes() const noexcept { return options_.compute_lanes; }
-    /// Enough that a stream is not idle between two kernels while one's end is noticed and the next launched;
-    /// less where streams share operators, which should go to the one that is free first.
+    /// As a host_device's: no stream is to be idle while an end is noticed and the next kernel launched.
     [[nodiscard]] std::uint32_t suggested_window() const noexcept {
         return options_.compute_lanes > 1 ? 2 : 8;
     }
@@ -279,18 +279,8 @@ private:
     void make_link(detail::cuda_lane& lane, const device_request& request) {
         const int from = options_.ordinals[lane.description.source];
         if (from == lane.ordinal) return;  // two memories of one device
-        int can = 0;
-        detail::cuda_check(cudaDeviceCanAccessPeer(&can, lane.ordinal, from), "peer access is not told",
-                           lane.description.name);
-        if (can != 0) {
-            const cudaError_t code = cudaDeviceEnablePeerAccess(from, 0);
-            if (code == cudaErrorPeerAccessAlreadyEnabled)
-                (void)cudaGetLastError();
-            else if (code != cudaSuccess)
-                can = 0;
-            if (can == 0) (void)cudaGetLastError();
-        }
-        if (can != 0 && (!options_.probe_peers || probe(lane, request))) return;
+        const bool peers = detail::enable_peer_access(lane.ordinal, from, lane.description.name);
+        if (peers && (!options_.probe_peers || probe(lane, request))) return;
         void* block = nullptr;
         detail::cuda_check(cudaHostAlloc(&block, options_.stage_bytes, cudaHostAllocPortable),
                            "there is no pinned memory to copy through", lane.description.name,
@@ -298,28 +288,13 @@ private:
         pinned_.push_back(block);
         lane.stage = static_cast<std::byte*>(block);
     }
-    /// Sends a pattern and looks whether it arrives: some machines report peer access and lose writes.
-    [[nodiscard]] bool probe(detail::cuda_lane& lane, const device_request& request) {
+    [[nodiscard]] bool probe(const detail::cuda_lane& lane, const device_request& request) {
         const turnip::memory_index source = lane.description.source;
         const turnip::memory_index to = lane.description.device;
-        const auto size = static_cast<std::size_t>(
-            std::min<std::int64_t>({4096, request.arena_bytes[source], request.arena_bytes[to]}));
-        std::vector<std::byte> pattern(size);
-        for (std::size_t i = 0; i < size; ++i)
-            pattern[i] = static_cast<std::byte>(i * 167 + 41);
-        std::vector<std::byte> got(size, std::byte{0});
-        const auto copy_all = [&] {
-            cudaError_t code = cudaMemcpy(base(to), got.data(), size, cudaMemcpyDefault);
-            keep_first(code, cudaMemcpy(base(source), pattern.data(), size, cudaMemcpyDefault));
-            keep_first(code, cudaMemcpyPeerAsync(base(to), lane.ordinal, base(source),
-                                                 options_.ordinals[source], size, lane.stream));
-            keep_first(code, cudaStreamSynchronize(lane.stream));
-            keep_first(code, cudaMemcpy(got.data(), base(to), size, cudaMemcpyDefault));
-            return code;
-        };
-        if (copy_all() == cudaSuccess) return got == pattern;
-        (void)cudaGetLastError();
-        return false;
+        const std::int64_t size =
+            std::min<std::int64_t>({4096, request.arena_bytes[source], request.arena_bytes[to]});
+        return detail::probe_link({base(source), options_.ordinals[source]}, {base(to), lane.ordinal},
+                                  static_cast<std::size_t>(size), lane.stream);
     }
     /// A pinned word for each lane, and on each lane's device the numbers that are copied into it.
     void make_words(const device_request& request) {

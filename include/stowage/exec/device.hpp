@@ -76,4 +76,18 @@ concept device = requires {
 }
 &&device_memory<D>&& device_lanes<D>&& device_news<D>;
 
+namespace detail {
+
+/// The window that the user `asked` for; if none (0), the device's.
+template <device Device>
+[[nodiscard]] std::uint32_t window_of(const Device& device, std::uint32_t asked) noexcept {
+    if (asked > 0) return asked;
+    if constexpr (requires { device.suggested_window(); })
+        return device.suggested_window();
+    else
+        return 1;
+}
+
+}  // namespace detail
+
 }  // namespace stowage::exec

@@ -24,6 +24,7 @@
 #include <stowage/exec/detail/operand_views.hpp>
 #include <stowage/exec/detail/run_awaiter.hpp>
 #include <stowage/exec/detail/vertex_tables.hpp>
+#include <stowage/exec/detail/waker.hpp>
 #include <stowage/exec/device.hpp>
 #include <stowage/exec/kernel.hpp>
 #include <stowage/exec/kernel_task.hpp>
@@ -54,7 +55,7 @@ public:
              const executor_options& options = {})
         : program_(program), graph_(graph), kernels_(std::move(kernels)), device_(device),
           priority_(options.priority), contents_(program, graph), dispatcher_(device, *this) {
-        const std::uint32_t window = window_of(device, options.window);
+        const std::uint32_t window = detail::window_of(device, options.window);
         detail::schedule plan =
             detail::schedule_builder(program, graph).build(device.compute_lanes(), window > 1);
         device_request request;
@@ -122,7 +123,7 @@ public:
         status_ = run_status::ok;
         stop_callback_.emplace(options_.stop, waker{&device_});
         if (options_.start_after != nullptr) {
-            gate_ = {&device_, [](void* self) noexcept { static_cast<Device*>(self)->wake(); }, nullptr};
+            gate_ = waker{&device_}.waiter();
             options_.start_after->add(gate_);
         }
     }
@@ -133,11 +134,13 @@ public:
         if (!begun_ && !begin()) return finish_if_over();
         bool progressed = true;
         while (progressed) {
+            // before news is taken: what ends while this thread does not run is no silence of the device
+            const std::int64_t looked = options_.watchdog ? device_.now() : 0;
             dispatcher_.dispatch();
             progressed = dispatcher_.collect();
             if (has_coroutines_ && resume_kernels()) progressed = true;
             if (progressed) last_progress_ = 0;
-            look_at_limits();
+            look_at_limits(looked);
         }
         if (options_.on_progress != nullptr && dispatcher_.completed() != told_) {
             told_ = dispatcher_.completed();
@@ -196,19 +199,7 @@ private:
     using clock = std::chrono::steady_clock;
     using dispatcher_type = detail::dispatcher<Device, executor>;
     friend dispatcher_type;
-    struct waker {
-        Device* device;
-        void operator()() const noexcept { device->wake(); }
-    };
-
-    [[nodiscard]] static std::uint32_t window_of(const Device& device, std::uint32_t asked) noexcept {
-        if (asked > 0) return asked;
-        if constexpr (requires { device.suggested_window(); })
-            return device.suggested_window();
-        else
-            return 1;
-    }
-
+    using waker = detail::waker<Device>;
     // What the dispatcher asks.
 
     [[nodiscard]] copy_request copy(turnip::vertex_index v) const noexcept {
@@ -221,9 +212,8 @@ private:
         if constexpr (coroutine_kernels<Kernels, handle_type>) {
             const std::uint32_t slot = slots_.take(v);
             const lane_index lane = dispatcher_.first_lane_of(v);
-            slots_.context(slot).enter(
-                call_of(v, lane, handle_type{}), slots_.frames(),
-                {&device_, [](void* self) noexcept { static_cast<Device*>(self)->wake(); }, nullptr});
+            slots_.context(slot).enter(call_of(v, lane, handle_type{}), slots_.frames(),
+                                       waker{&device_}.waiter());
             try {
                 slots_.task(slot) = kernels_.start(slots_.context(slot));
             } catch (...) {
@@ -332,14 +322,13 @@ private:
         device_.begin({.keep_times = options_.keep_times || options_.trace, .seed = options_.seed});
         dispatcher_.begin(options_.keep_times, options_.trace);
         begun_ = true;
-        last_progress_ = 0;
-        told_ = 0;
-        slept_ = clock::duration::zero();
+        last_progress_ = told_ = 0;
+        slept_ = {};
         started_ = clock::now();
-        look_at_limits();
+        look_at_limits(0);
         return true;
     }
-    void look_at_limits() {
+    void look_at_limits(std::int64_t looked) {
         if (!dispatcher_.stopping()) {
             if (options_.stop.stop_requested()) {
                 status_ = run_status::stopped;
@@ -350,7 +339,7 @@ private:
             }
         }
         if (options_.watchdog && last_progress_ != 0 && dispatcher_.flights().total() > 0 &&
-            device_.now() - (last_progress_ - 1) >= options_.watchdog->count()) {
+            looked - (last_progress_ - 1) >= options_.watchdog->count()) {
             const auto [lane, v] = dispatcher_.flights().any();
             fail(fault_kind::no_progress, lane, v);
         }

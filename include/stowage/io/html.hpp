@@ -1,8 +1,8 @@
 #pragma once
 // The report: one HTML file without outside links, for one program or many. Each program has its figures, the
-// live bytes over time, the map of buffers (time x address) with zoom and a tooltip, and the table of what is
-// alive at the peak. The page's script is in io/detail/report_page.hpp; this header writes the data that it
-// draws.
+// live bytes over time, the map of buffers (time x address) with zoom and a tooltip, the table of what is
+// alive at the peak, and, where there was a run, what each of its lanes did when. The page's script is in
+// io/detail/report_page.hpp; this header writes the data that it draws.
 
 #include <cstddef>
 #include <cstdint>
@@ -59,9 +59,24 @@ private:
     json levels = json::array();
     for (const picture_level& level : shown.levels)
         levels.push_back({{"label", level.label}, {"bytes", level.bytes}});
+    json bands = json::array();
+    for (const picture_band& band : shown.bands)
+        bands.push_back({{"name", band.name}, {"text", band.text}, {"row", band.row}, {"spans", band.spans}});
     json figures = json::array();
     for (const auto& [label, text] : shown.figures)
         figures.push_back({label, text});
+    json lanes = json::array();
+    for (const picture_lane& lane : shown.lanes) {
+        json bars = json::array();
+        for (const picture_bar& bar : lane.bars)
+            bars.push_back(
+                {names.number_of(bar.name), names.number_of(bar.kind), bar.begin, bar.end, bar.bytes});
+        lanes.push_back({{"name", lane.name},
+                         {"bars", bars},
+                         {"busy", lane.busy},
+                         {"bytes", lane.bytes},
+                         {"idle", lane.idle}});
+    }
     return {{"title", shown.title},
             {"status", shown.status},
             {"names", names.texts()},
@@ -70,10 +85,13 @@ private:
             {"boxes", boxes},
             {"curves", curves},
             {"levels", levels},
+            {"bands", bands},
             {"figures", figures},
             {"arena", shown.arena_bytes},
             {"peakStep", shown.peak_step},
-            {"alive", shown.alive_at_peak}};
+            {"alive", shown.alive_at_peak},
+            {"lanes", lanes},
+            {"makespan", shown.makespan}};
 }
 
 /// JSON that may stand inside a script element: "<" never begins a tag, and bytes that are no UTF-8 are

@@ -164,23 +164,11 @@ private:
     picture shown_;
 };
 
-}  // namespace detail
-
-/// One picture a device, in the order of their indices, of a right memgraph of `program`. Time is the order
-/// in which the vertices begin in `run`, a run of this memgraph; without one, the memgraph's own order.
-/// Status, levels and figures are left to the caller, but for the bytes moved. O(n log n).
-[[nodiscard]] inline std::vector<picture> make_pictures(const tensor_graph& program,
+/// One picture a device of a memgraph whose vertices begin in `order`.
+[[nodiscard]] inline std::vector<picture> paint_devices(const tensor_graph& program,
                                                         const turnip::memgraph& graph,
                                                         const std::string& title,
-                                                        const turnip::simulation* run = nullptr) {
-    std::vector<turnip::vertex_index> order(graph.vertices.size());
-    for (turnip::vertex_index v = 0; v < order.size(); ++v)
-        order[v] = v;
-    if (run != nullptr) {
-        std::stable_sort(order.begin(), order.end(), [&](turnip::vertex_index a, turnip::vertex_index b) {
-            return run->runs[a].begin < run->runs[b].begin;
-        });
-    }
+                                                        std::span<const turnip::vertex_index> order) {
     std::vector<picture> pictures;
     for (turnip::memory_index d = 0; d < graph.arena_bytes.size(); ++d) {
         pictures.push_back(detail::memgraph_painter(program, graph, d).paint(order));
@@ -201,6 +189,26 @@ private:
         if (transferred > 0) shown.figures.emplace_back("transferred to it", human_bytes(transferred));
     }
     return pictures;
+}
+
+}  // namespace detail
+
+/// One picture a device, in the order of their indices, of a right memgraph of `program`. Time is the order
+/// in which the vertices begin in `run`, a run of this memgraph; without one, the memgraph's own order.
+/// Status, levels and figures are left to the caller, but for the bytes moved. O(n log n).
+[[nodiscard]] inline std::vector<picture> make_pictures(const tensor_graph& program,
+                                                        const turnip::memgraph& graph,
+                                                        const std::string& title,
+                                                        const turnip::simulation* run = nullptr) {
+    std::vector<turnip::vertex_index> order(graph.vertices.size());
+    for (turnip::vertex_index v = 0; v < order.size(); ++v)
+        order[v] = v;
+    if (run != nullptr) {
+        std::stable_sort(order.begin(), order.end(), [&](turnip::vertex_index a, turnip::vertex_index b) {
+            return run->runs[a].begin < run->runs[b].begin;
+        });
+    }
+    return detail::paint_devices(program, graph, title, order);
 }
 
 }  // namespace stowage::io

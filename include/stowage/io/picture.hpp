@@ -43,6 +43,32 @@ struct picture_box {
     stowage::stage stage = stage::unknown;  ///< part of the training step of its producer
 };
 
+/// One unit of work of a run.
+struct picture_bar {
+    std::string name;        ///< the operator's, or the move's
+    std::string kind;        ///< "op", "offload", "reload" or "transfer"
+    std::int64_t begin = 0;  ///< nanoseconds since the run began
+    std::int64_t end = 0;    ///< nanoseconds since the run began
+    std::int64_t bytes = 0;  ///< of a move: how many, of its whole vertex
+};
+
+/// What one lane did in a run.
+struct picture_lane {
+    std::string name;                                        ///< "d0.compute"
+    std::vector<picture_bar> bars;                           ///< as they began
+    std::int64_t busy = 0;                                   ///< nanoseconds with work under way
+    std::int64_t bytes = 0;                                  ///< copied through it
+    std::vector<std::pair<std::string, std::int64_t>> idle;  ///< cause and nanoseconds without work
+};
+
+/// A part of the program, shown as a band under the time axis.
+struct picture_band {
+    std::string name;       ///< "IG 1"
+    std::string text;       ///< what else there is to say of it
+    std::uint32_t row = 0;  ///< 0 is the topmost
+    std::vector<std::pair<std::int64_t, std::int64_t>> spans;  ///< its steps [first, second)
+};
+
 /// One program with its plan, ready to be drawn.
 struct picture {
     std::string title;                                         ///< name of the program
@@ -53,11 +79,14 @@ struct picture {
     std::vector<picture_curve> curves;                         ///< the last one is the plan's own
     std::vector<picture_level> levels;                         ///< lines across the curves
     std::vector<picture_box> boxes;                            ///< by birth, then by offset
+    std::vector<picture_band> bands;                           ///< parts of the program; none: not shown
     std::int64_t arena_bytes = 0;                              ///< height of the address axis
     std::uint32_t peak_step = 0;                               ///< step with the most live bytes
     std::vector<std::pair<std::string, std::string>> figures;  ///< label and text, in the order to show
     /// Boxes alive at the peak, as positions in `boxes`, largest first.
     std::vector<std::uint32_t> alive_at_peak;
+    std::vector<picture_lane> lanes;  ///< of a run of it, shown beside it; empty: none was made
+    std::int64_t makespan = 0;        ///< of that run, nanoseconds
 };
 
 /// Another order to show beside the plan's.

@@ -10,6 +10,7 @@
 #include <stowage/exec/report.hpp>
 #include <stowage/graph/tensor_graph.hpp>
 #include <stowage/io/atomic_file.hpp>
+#include <stowage/io/run_picture.hpp>
 #include <stowage/turnip/memgraph.hpp>
 
 namespace stowage::io {
@@ -23,14 +24,8 @@ namespace stowage::io {
         text += text.back() == '[' ? "\n" : ",\n";
         text += value.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
     };
-    const auto process = [](const std::string& lane) {
-        std::size_t device = 0;
-        for (std::size_t i = 1; i < lane.size() && lane[i] >= '0' && lane[i] <= '9'; ++i)
-            device = 10 * device + static_cast<std::size_t>(lane[i] - '0');
-        return device;
-    };
     for (std::size_t l = 0; l < report.lanes.size(); ++l) {
-        const std::size_t device = process(report.lanes[l].name);
+        const std::size_t device = detail::device_of_lane(report.lanes[l].name);
         event({{"ph", "M"},
                {"name", "process_name"},
                {"pid", device},
@@ -43,14 +38,10 @@ namespace stowage::io {
     }
     for (const exec::trace_entry& entry : report.trace) {
         const turnip::vertex& at = graph.vertices[entry.vertex];
-        const bool moves = at.kind != turnip::vertex_kind::op;
-        const subject what =
-            moves ? program.describe_buffer(graph.moved(entry.vertex)) : program.describe_operator(at.op);
-        const std::string name = what.name.empty() ? what.text(moves ? "buffer" : "operator") : what.name;
         event({{"ph", "X"},
-               {"name", moves ? std::string(turnip::to_string(at.kind)) + " " + name : name},
+               {"name", detail::vertex_name(program, graph, entry.vertex)},
                {"cat", turnip::to_string(at.kind)},
-               {"pid", process(report.lanes[entry.lane].name)},
+               {"pid", detail::device_of_lane(report.lanes[entry.lane].name)},
                {"tid", entry.lane},
                {"ts", static_cast<double>(entry.started) / 1e3},
                {"dur", static_cast<double>(entry.finished - entry.started) / 1e3},

@@ -103,7 +103,8 @@ template <class = void>
 }
 
 /// Makes schedules. Throws memgraph_error for another program's memgraph, an operand or address out of
-/// range and a cycle (naming its vertices). O(V + E + operands).
+/// range and a cycle (naming its vertices), overflow_error if the bytes moved pass 2^63 - 1 in all.
+/// O(V + E + operands).
 template <class = void>
 class basic_schedule_builder {
 public:
@@ -136,8 +137,12 @@ private:
             if (e.from >= count || e.to >= count)
                 throw memgraph_error("an edge names a vertex that does not exist", {e.from, e.to});
         }
-        for (vertex_index v = 0; v < count; ++v)
+        std::int64_t moved = 0;  // reports add such bytes up
+        for (vertex_index v = 0; v < count; ++v) {
             check_vertex(v);
+            if (graph_.vertices[v].kind == turnip::vertex_kind::op) continue;
+            moved = stowage::detail::checked_add(moved, program_.bytes(graph_.moved(v)), "the bytes moved");
+        }
         for (const auto* list : {&graph_.start, &graph_.final}) {
             for (const turnip::residence& r : *list)
                 check_place(r.buffer, r.memory, r.address, 0);

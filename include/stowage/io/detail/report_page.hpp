@@ -34,10 +34,11 @@ td,th{text-align:left;padding:3px 10px 3px 0;border-bottom:1px solid var(--line)
 </style></head><body>
 <main><header><h1>stowage</h1><select id="choose" aria-label="program"></select><span id="badge" class="badge"></span></header>
 <div id="figures" class="figures"></div>
-<section><h2>Live bytes over time<span class="hint">operators in running order; workspace included</span></h2><div id="curveLegend" class="legend"></div><canvas id="curves" height="260"></canvas></section>
+<section><h2>Live bytes over time<span class="hint">operators in running order; workspace included</span></h2><div id="curveLegend" class="legend"></div><canvas id="curves" height="260"></canvas><canvas id="bands" height="18"></canvas></section>
 <section><h2>Every buffer: time × address<span class="hint">wheel: zoom time (with shift: address) · drag: move · double click: everything</span></h2>
 <div class="legend"><label>colour by <select id="colour"><option value="stage">stage</option><option value="kind">kind</option></select></label><label>find <input id="find" size="14" placeholder="name"></label><span id="mapLegend" class="legend" style="margin:0"></span></div>
 <canvas id="map" height="520"></canvas></section>
+<section id="run"><h2>The run: what each lane did when<span class="hint">wheel: zoom · drag: move · double click: everything</span></h2><div id="laneLegend" class="legend"></div><canvas id="lanes" height="60"></canvas><div class="scroll"><table id="laneTable"></table></div></section>
 <section><h2 id="peakTitle">The peak</h2><div class="scroll"><table id="alive"></table></div></section>
 </main><div id="tip"></div>
 )page";
@@ -50,7 +51,7 @@ const stageColours=["#8c9bb5","#4e79a7","#f28e2b","#59a14f"];
 const kindColours={intermediate:"#4e79a7",output:"#59a14f",donated:"#9c755f",workspace:"#b07aa1",offload:"#e15759",reload:"#edc948",transfer:"#76b7b2"};
 const byKind=["workspace","donated","offload","reload","transfer"];
 const curveColours=["#9aa0a6","#e15759","#76b7b2","#edc948","#b07aa1"],levelColours=["#1a7f4b","#c2185b","#7b61ff"];
-const left=86,right=14;let now,view,hover=null,drag=null;
+const left=86,right=14;let now,view,laneView,hover=null,drag=null;
 function human(n){const u=["B","KiB","MiB","GiB","TiB","PiB","EiB"];let k=0;while(n>=1024&&k<6){n/=1024;k++}return(k?n.toFixed(2):n)+" "+u[k]}
 function css(name){return getComputedStyle(document.documentElement).getPropertyValue(name).trim()}
 function cell(row,text,cls){const c=document.createElement(row.parentNode.tagName==="THEAD"?"th":"td");c.textContent=text;if(cls)c.className=cls;row.appendChild(c)}
@@ -59,7 +60,13 @@ function show(i){now=program(i);const n=Math.max(1,now.operators.length);view={t
  $("badge").textContent=now.status==="optimal"?"proven optimal":now.status;$("badge").className="badge "+now.status;
  $("figures").replaceChildren(...now.figures.map(([label,text])=>{const d=document.createElement("div");d.className="figure";const b=document.createElement("b"),s=document.createElement("span");b.textContent=text;s.textContent=label;d.append(b,s);return d}));
  legend($("curveLegend"),[...now.curves.map((c,k)=>[c.label,curveColour(k)]),...now.levels.map((l,k)=>[l.label+" "+human(l.bytes),levelColours[k%3]])]);
- peakTable();draw()}
+ laneView={t0:0,t1:Math.max(1,now.makespan)};laneTable();bandRows();peakTable();draw()}
+const bandColours=["#4e79a7","#f28e2b","#59a14f","#b07aa1","#9c755f","#e15759","#76b7b2","#8c9bb5"];
+function bandRows(){const c=$("bands");c.style.display=now.bands.length?"block":"none";c.setAttribute("data-h",18*Math.max(1,...now.bands.map(b=>b.row+1)))}
+function drawBands(){if(!now.bands.length)return;const{g,w,h}=canvas("bands");g.beginPath();g.rect(left,0,w-left-right,h);g.clip();g.textAlign="left";
+ now.bands.forEach((b,k)=>{for(const[from,to]of b.spans){const x=xOf(from,w),wd=Math.max(1,xOf(to,w)-x-.5),y=18*b.row;g.fillStyle=bandColours[k%8];g.fillRect(x,y,wd,16);
+  if(wd>34){g.fillStyle="#fff";g.fillText(b.name.slice(0,Math.floor(wd/6.5)),Math.max(x,left)+4,y+12)}}})}
+{const c=$("bands");c.addEventListener("pointerleave",e=>tip(e));c.addEventListener("pointermove",e=>{const r=c.getBoundingClientRect(),t=view.t0+(view.t1-view.t0)*(e.clientX-r.left-left)/(r.width-left-right),row=Math.floor((e.clientY-r.top)/18),b=now.bands.find(b=>b.row===row&&b.spans.some(s=>s[0]<=t&&t<s[1]));tip(e,b&&b.name,b&&b.text)})}
 function curveColour(k){return k===now.curves.length-1?css("--accent"):curveColours[k%5]}
 function legend(node,entries){node.replaceChildren(...entries.map(([label,colour])=>{const s=document.createElement("span"),i=document.createElement("i");i.style.background=colour;s.append(i,label);return s}))}
 function peakTable(){const t=now.peakStep,op=now.operators.length?now.names[now.operators[t]]:"none";
@@ -73,7 +80,24 @@ function canvas(id){const c=$(id),r=window.devicePixelRatio||1,w=c.clientWidth,h
 function xOf(t,w){return left+(w-left-right)*(t-view.t0)/(view.t1-view.t0)}
 function grid(g,w,h,lo,hi){g.strokeStyle=css("--line");g.fillStyle=css("--soft");g.textAlign="right";for(let k=0;k<=4;k++){const y=8+(h-28)*(1-k/4);g.beginPath();g.moveTo(left,y);g.lineTo(w-right,y);g.stroke();g.fillText(human(Math.round(lo+(hi-lo)*k/4)),left-6,y+4)}
  g.textAlign="center";for(let k=0;k<=5;k++){const t=Math.round(view.t0+(view.t1-view.t0)*k/5);g.fillText(t,Math.min(w-right-8,Math.max(left+6,xOf(t,w))),h-5)}}
-function draw(){drawCurves();drawMap()}
+function draw(){drawCurves();drawBands();drawMap();drawLanes()}
+function millis(n){return(n/1e6).toFixed(3)+" ms"}
+const laneColours={op:"#4e79a7",offload:"#e15759",reload:"#edc948",transfer:"#76b7b2"},laneLeft=110;
+function laneX(t,w){return laneLeft+(w-laneLeft-right)*(t-laneView.t0)/(laneView.t1-laneView.t0)}
+function laneTable(){$("run").hidden=!now.lanes.length;const table=$("laneTable");table.replaceChildren();if(!now.lanes.length)return;
+ const head=table.createTHead().insertRow(),body=table.createTBody(),causes=now.lanes[0].idle.map(c=>c[0]);
+ for(const[h,c]of[["lane"],["busy","n"],["share","n"],["copied","n"],["rate","n"],...causes.map(c=>["idle: "+c,"n"])])cell(head,h,c);
+ for(const l of now.lanes){const row=body.insertRow();cell(row,l.name);cell(row,millis(l.busy),"n");cell(row,(100*l.busy/Math.max(1,now.makespan)).toFixed(1)+" %","n");cell(row,l.bytes?human(l.bytes):"","n");cell(row,l.bytes&&l.busy?(l.bytes/l.busy).toFixed(2)+" GB/s":"","n");for(const[,t]of l.idle)cell(row,t?millis(t):"","n")}
+ $("lanes").setAttribute("data-h",26*now.lanes.length+24);legend($("laneLegend"),Object.entries(laneColours))}
+function drawLanes(){if(!now.lanes.length)return;const{g,w,h}=canvas("lanes");g.fillStyle=css("--soft");g.textAlign="center";
+ for(let k=0;k<=5;k++){const t=laneView.t0+(laneView.t1-laneView.t0)*k/5;g.fillText(millis(t),Math.min(w-40,Math.max(laneLeft+24,laneX(t,w))),h-5)}
+ now.lanes.forEach((l,k)=>{const y=26*k+4;g.globalAlpha=1;g.fillStyle=css("--ink");g.textAlign="right";g.fillText(l.name,laneLeft-8,y+14);g.strokeStyle=css("--line");g.strokeRect(laneLeft,y,w-laneLeft-right,20);
+  g.save();g.beginPath();g.rect(laneLeft,y,w-laneLeft-right,20);g.clip();
+  for(const b of l.bars){if(b[3]<laneView.t0||b[2]>laneView.t1)continue;const x=laneX(b[2],w),wd=Math.max(.7,laneX(b[3],w)-x);g.globalAlpha=.9;g.fillStyle=laneColours[now.names[b[1]]]||"#8c9bb5";g.fillRect(x,y,wd,20);
+   if(wd>60){g.globalAlpha=1;g.fillStyle="#fff";g.textAlign="left";g.fillText(now.names[b[0]].slice(0,Math.floor(wd/6.5)),Math.max(x,laneLeft)+4,y+14)}}
+  g.restore()})}
+function laneAt(e){const r=$("lanes").getBoundingClientRect();return{t:laneView.t0+(laneView.t1-laneView.t0)*(e.clientX-r.left-laneLeft)/(r.width-laneLeft-right),k:Math.floor((e.clientY-r.top-4)/26),w:r.width}}
+function laneClamp(){const n=Math.max(1,now.makespan),s=Math.min(laneView.t1-laneView.t0,n);laneView.t0=Math.max(0,Math.min(laneView.t0,n-s));laneView.t1=laneView.t0+s}
 function drawCurves(){const{g,w,h}=canvas("curves");let top=1;for(const c of now.curves)for(const v of c.live)if(v>top)top=v;for(const l of now.levels)if(l.bytes>top)top=l.bytes;top*=1.03;
  grid(g,w,h,0,top);const yOf=v=>8+(h-28)*(1-v/top);g.save();g.beginPath();g.rect(left,0,w-left-right,h-18);g.clip();
  now.curves.forEach((c,k)=>{const own=k===now.curves.length-1,columns=Math.max(1,Math.floor(w-left-right)),from=Math.max(0,Math.floor(view.t0)),to=Math.min(c.live.length,Math.ceil(view.t1)),stride=Math.max(1,Math.ceil((to-from)/columns));
@@ -105,6 +129,12 @@ function move(e,id){const p=place(e,id);if(drag){const k=drag;view.t0=k.v.t0+(k.
 for(const id of["curves","map"]){const c=$(id);c.addEventListener("wheel",e=>zoom(e,id),{passive:false});c.addEventListener("pointermove",e=>move(e,id));
  c.addEventListener("pointerdown",e=>{drag={p:{x:e.clientX,y:e.clientY},v:{...view}};c.setPointerCapture(e.pointerId);tip(e)});c.addEventListener("pointerup",()=>{drag=null});
  c.addEventListener("pointerleave",e=>{hover=null;tip(e);drawCurves()});c.addEventListener("dblclick",()=>{view={t0:0,t1:Math.max(1,now.operators.length),a0:0,a1:Math.max(1,now.arena)};draw()})}
+{const c=$("lanes");let held=null;c.addEventListener("wheel",e=>{e.preventDefault();const p=laneAt(e),f=Math.exp(e.deltaY*.0015),s=Math.max(100,(laneView.t1-laneView.t0)*f);laneView.t0=p.t-(p.t-laneView.t0)*s/(laneView.t1-laneView.t0);laneView.t1=laneView.t0+s;laneClamp();drawLanes()},{passive:false});
+ c.addEventListener("pointerdown",e=>{held={x:e.clientX,v:{...laneView}};c.setPointerCapture(e.pointerId);tip(e)});c.addEventListener("pointerup",()=>{held=null});c.addEventListener("pointerleave",e=>tip(e));
+ c.addEventListener("pointermove",e=>{const p=laneAt(e);if(held){const s=held.v.t1-held.v.t0;laneView.t0=held.v.t0+(held.x-e.clientX)*s/(p.w-laneLeft-right);laneView.t1=laneView.t0+s;laneClamp();drawLanes();return}
+  const l=now.lanes[p.k],b=l&&l.bars.find(b=>b[2]<=p.t&&p.t<b[3]);if(!b){tip(e,l?l.name:null,"idle");return}
+  tip(e,now.names[b[0]],l.name+"\n"+millis(b[2])+" to "+millis(b[3])+", "+millis(b[3]-b[2])+(b[4]?"\n"+human(b[4])+", "+(b[4]/Math.max(1,b[3]-b[2])).toFixed(2)+" GB/s":""))});
+ c.addEventListener("dblclick",()=>{laneView={t0:0,t1:Math.max(1,now.makespan)};drawLanes()})}
 sources.forEach((s,i)=>{const o=document.createElement("option");o.value=i;o.textContent=(s.textContent.match(/"title":"((?:[^"\\]|\\.)*)"/)||[0,"program "+i])[1];$("choose").append(o)});
 $("choose").hidden=sources.length<2;$("choose").addEventListener("change",e=>show(+e.target.value));$("colour").addEventListener("change",drawMap);$("find").addEventListener("input",drawMap);addEventListener("resize",draw);
 if(sources.length){if(sources.length<2)document.querySelector("h1").textContent="stowage · "+program(0).title;show(0)}
