@@ -74,6 +74,7 @@ struct planned {
     std::int64_t arena_for_comparison = 0;  // at the alignment of comparisons
     std::int64_t program_peak = 0;
     std::vector<rival> rivals;  // PyTorch first, LESCEA + LLFB second
+    roam::subgraph_tree tree;   // of roam-paper, where it lays out by one
 };
 
 [[nodiscard]] roam::options planning_options(const arguments& given) {
@@ -97,7 +98,8 @@ struct planned {
 
 /// The plan that was asked for.
 [[nodiscard]] plan make_plan(const tensor_graph& graph, const layout::any_policy& layout_policy,
-                             const arguments& given, budget::clock::time_point start) {
+                             const arguments& given, budget::clock::time_point start,
+                             roam::subgraph_tree& tree) {
     const roam::options options = planning_options(given);
     plan made;
     if (given.order == "model-ms") {
@@ -108,7 +110,9 @@ struct planned {
         made = plan_program::plan_of_timesteps(graph, steps(graph, account), layout_policy,
                                                given.plan_alignment(), options.limits());
     } else if (given.paper_whole()) {
-        made = roam::paper(plan_program::small_part_solver{})(graph, options, start);
+        roam::paper_report report;
+        made = roam::paper(plan_program::small_part_solver{})(graph, options, start, &report);
+        tree = std::move(report.tree);
     } else {
         made = roam::planner(plan_program::order_policies().at(given.order), layout_policy)(graph, options,
                                                                                             start);
@@ -124,7 +128,7 @@ struct planned {
     const auto start = budget::clock::now();
     const tensor_graph& graph = result.program.graph;
     const auto layout_policy = plan_program::layout_policies().at(given.layout_name());
-    result.made = make_plan(graph, layout_policy, given, start);
+    result.made = make_plan(graph, layout_policy, given, start, result.tree);
     const verify::verdict verdict = verify::check_plan(graph, result.made);
     if (!verdict) throw std::logic_error("the plan was not verified: " + verdict.reason);
 
@@ -220,6 +224,9 @@ struct planned {
     shown.levels = {{"lower bound", result.made.arena.lower_bound},
                     {"PyTorch's allocator reserves", result.rivals[0].arena}};
     const plan& made = result.made;
+    if (made.timesteps.empty() && !result.tree.nodes.empty()) {
+        shown.bands = io::bands_of(result.tree, layout::layout_problem_of(graph, made.order, made.alignment));
+    }
     shown.figures = {
         {"operators", std::to_string(graph.operator_count())},
         {"buffers", std::to_string(graph.buffer_count())},

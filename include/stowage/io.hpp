@@ -15,4 +15,5 @@
 #include <stowage/io/plan_file.hpp>
 #include <stowage/io/proof_file.hpp>
 #include <stowage/io/simulation_trace.hpp>
+#include <stowage/io/subgraph_bands.hpp>
 #include <stowage/io/svg.hpp>
