@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <stowage/graph/tensor_graph.hpp>
+#include <stowage/turnip/detail/cut_bound.hpp>
 #include <stowage/turnip/detail/residency_model.hpp>
 #include <stowage/turnip/machine.hpp>
 #include <stowage/turnip/memgraph.hpp>
@@ -141,7 +142,8 @@ template <class = void>
 /// device with one compute lane, the split bound: at a moment between two operators, the longer of computing
 /// and copying out, or in for the first time, before it, and of computing and copying in, or out for the last
 /// time, after it. It is taken only at moments that every legal order has (forced_steps), or at all of them
-/// where the operators keep the order, so the bound holds for every run. O(steps + accesses + gaps).
+/// where the operators keep the order, so the bound holds for every run; where the order is open, also at the
+/// starts of some hundred operators (largest_cut_bound). O(steps + accesses + gaps) each.
 template <class = void>
 [[nodiscard]] double time_bound(const taskgraph& task, const residency_model& model,
                                 std::span<const operator_index> order, std::int64_t capacity,
@@ -211,6 +213,7 @@ template <class = void>
         bound = std::max(bound, std::max({before[s], out_seconds, first_in[s]}) +
                                     std::max({before.back() - before[s], in_seconds, last_out[s]}));
     }
+    if (!fixed_order) bound = std::max(bound, largest_cut_bound(task, model, order, capacity, m));
     return bound;
 }
 
