@@ -348,3 +348,20 @@ TEST_CASE("a chain of 100,000 vertices runs on a small stack, and fails where it
     pthread_join(thread, nullptr);
     pthread_attr_destroy(&small);
 }
+
+TEST_CASE("bytes moved that cannot be added up are refused before anything is made") {
+    constexpr std::int64_t half = std::int64_t{1} << 62U;
+    program source;
+    source.add_buffer({.bytes = half, .kind = buffer_kind::input});
+    const tensor_graph made = make_tensor_graph(source);
+    turnip::memgraph graph;
+    graph.arena_bytes = {half};
+    graph.host_bytes = half;
+    const turnip::operand place{0, 0, 0};
+    for (int i = 0; i < 2; ++i)
+        graph.add({.kind = turnip::vertex_kind::reload, .host_address = 0}, {}, {&place, 1});
+    graph.edges.push_back({0, 1, turnip::edge_kind::memory});
+    exec::inline_device device({.memory = false});
+    const auto kernel = [](const exec::kernel_call<exec::lane_index>&) {};
+    CHECK_THROWS_AS(exec::executor(made, graph, kernel, device), overflow_error);
+}
