@@ -63,9 +63,9 @@ struct picture_lane {
 
 /// A part of the program, shown as a band under the time axis.
 struct picture_band {
-    std::string name;       ///< "IG 1"
-    std::string text;       ///< what else there is to say of it
-    std::uint32_t row = 0;  ///< 0 is the topmost
+    std::string name;                                          ///< "IG 1"
+    std::string text;                                          ///< what else there is to say of it
+    std::uint32_t row = 0;                                     ///< 0 is the topmost
     std::vector<std::pair<std::int64_t, std::int64_t>> spans;  ///< its steps [first, second)
 };
 
