@@ -85,3 +85,29 @@ TEST_CASE("public problems at their load, the same every time") {
         CHECK(layout::plan(problem, layout::exact{}, {.states = 500'000}).offsets == answer.offsets);
     }
 }
+
+TEST_CASE(
+    "more buffers with gaps or alignments of their own than the branch and bound takes, at their load") {
+    const std::string shared = STOWAGE_SHARED;
+    if (shared.empty()) return;
+    for (const char* name : {"D", "E", "H"}) {
+        layout::problem problem =
+            layout_cases::read_csv(shared + "/layout/" + std::string(name) + ".1048576.csv");
+        const bool gaps = std::string(name) == "D";
+        for (std::size_t i = 0; i < problem.buffers.size(); ++i) {
+            layout::buffer& b = problem.buffers[i];
+            if (i % 3 == 0) b.alignment = 512;
+            if (i % 3 == 1) b.alignment = 1024;
+            if (gaps && i % 50 == 0 && b.upper - b.lower > 3) b.gaps.push_back({b.lower + 1, b.lower + 2});
+        }
+        const layout::exact without{{.common_alignment = 0}};
+        const layout::solution before = layout::plan(problem, without, {.states = 100'000});
+        const layout::solution after = layout::plan(problem, layout::exact{}, {.states = 200'000});
+        CAPTURE(std::string(name));
+        CHECK(layout_cases::fault(problem, before.offsets) == "");
+        CHECK(layout_cases::fault(problem, after.offsets) == "");
+        CHECK(after.arena < before.arena);
+        CHECK(after.lower_bound == after.load);
+        CHECK(after.status == status::optimal);
+    }
+}

@@ -3,14 +3,19 @@
 // since the first layout that meets the bound is optimal. Source: papers/layout.md, "Algorithms, in the order
 // to run them".
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
+#include <stowage/budget.hpp>
+#include <stowage/error.hpp>
+#include <stowage/layout/bounds.hpp>
 #include <stowage/layout/branch_and_bound.hpp>
 #include <stowage/layout/detail/compact_form.hpp>
 #include <stowage/layout/detail/exact_run.hpp>
 #include <stowage/layout/detail/sections.hpp>
+#include <stowage/layout/detail/simpler_problem.hpp>
 #include <stowage/layout/detail/strip.hpp>
 #include <stowage/layout/policy.hpp>
 #include <stowage/layout/problem.hpp>
@@ -29,14 +34,17 @@ struct exact_options {
     bool between = true;  ///< also search at capacities between the bound and the best arena so far
     std::size_t canonical =
         200;  ///< up to so many buffers with pins, gaps or mixed alignments are searched exactly
+    std::int64_t common_alignment =
+        4096;  ///< larger problems are also tried with gaps closed and one alignment, if that is at most this
 };
 
 /// Looks for a layout at context.lower_bound until the account runs out; returns the best one below
 /// context.target that it meets on the way, or an empty list, and raises the bound where it refutes it. Meant
 /// to follow layout::skylines in a portfolio. Valley search, section growing, conflict-driven and perturbed
 /// keys take turns in growing slices; pins, gaps and mixed alignments are left to the canonical branch and
-/// bound, which alone is exact on them. Deterministic for one seed unless a clock ran out; memory linear in
-/// the buffers' widths (sections spanned).
+/// bound, which alone is exact on them; larger problems with gaps or mixed alignments are searched with the
+/// gaps closed and the alignments made equal, whose layouts are theirs too. Deterministic for one seed unless
+/// a clock ran out; memory linear in the buffers' widths (sections spanned).
 struct exact {
     exact_options options{};
 
@@ -46,6 +54,10 @@ struct exact {
         const detail::sections& compact = *form;
         if (compact.items.empty() || problem.capacities.size() > 1) return {};
         const bool small = compact.items.size() <= options.canonical;
+        if (!small && !compact.pinned && !compact.plain()) {
+            offset_list offsets = simpler(problem, context);
+            if (!offsets.empty() || compact.gapped) return offsets;
+        }
         if (compact.pinned || compact.gapped) {
             if (!small) return {};
             context.found_by = "branch and bound";
@@ -62,6 +74,34 @@ struct exact {
         return detail::exact_run(problem, compact, context, settings)();
     }
     [[nodiscard]] std::string name() const { return "exact"; }
+
+private:
+    /// What the searches for plain problems make of a stricter one, with half of the states left (of a clock
+    /// about half a second): a layout below the target or an empty list. Their bound is that of the stricter
+    /// problem, so it is not kept.
+    template <class = void>
+    [[nodiscard]] offset_list simpler(const problem& problem, context& context) const {
+        const layout::problem strict = detail::simpler_problem(problem, options.common_alignment);
+        detail::sections compact;
+        try {
+            compact = detail::make_sections(strict);
+        } catch (const overflow_error&) {
+            return {};  // with the gaps closed the sum passes 2^63 - 1
+        }
+        if (!compact.plain()) return {};
+        const std::uint64_t most = context.account.timed() ? 500'000 : context.account.left() / 2;
+        budget part = context.account.slice(most);
+        layout::context own{.account = part,
+                            .lower_bound = std::max(context.lower_bound, detail::lower_bound(compact).bytes),
+                            .target = context.target,
+                            .seed = context.seed,
+                            .compact = &compact,
+                            .compact_of = &strict};
+        offset_list offsets = own.lower_bound < own.target ? (*this)(strict, own) : offset_list{};
+        context.account.settle(part);
+        if (!offsets.empty()) context.found_by = own.found_by + ", gaps closed and alignments equal";
+        return offsets;
+    }
 };
 
 static_assert(searching_layout_policy<exact>);
