@@ -118,7 +118,7 @@ public:
             if (made.fits) now.split_cost = 0.5;
             now.start = made.fits ? std::vector<char>() : made.kept;
         }
-        if (rounds > 0 && found_) search_slack(std::move(first), withheld, least, best);
+        if (rounds > 0 && found_ && !is_long()) search_slack(std::move(first), withheld, least, best);
         return found_;
     }
 
@@ -134,6 +134,7 @@ private:
     static constexpr std::size_t most_rounds = 8;
     static constexpr std::size_t most_tries = 6;
 
+    [[nodiscard]] bool is_long() const noexcept { return model_.steps.size() > 20'000; }
     /// One decision, its layout and its script; the better one becomes `best`. `more`, if given, receives
     /// what to withhold beside where the layout sticks out.
     attempt attempt_with(const residency_hints& hints, const slack& withheld, std::size_t round, bool last,
@@ -161,7 +162,7 @@ private:
         for (memory_index d = 0; result.fits && d < model_.devices; ++d)
             choose_later_addresses(task_.program, model_, plan, d, capacities_[d]);
         // Moves to make room are many in long programs; more slack comes first there.
-        if (!result.fits && model_.steps.size() > 20'000 && !last && !account.exhausted()) return result;
+        if (!result.fits && is_long() && !last && !account.exhausted()) return result;
         stay_plan loose = plan;
         stower sweep(task_, model_, decision, std::move(plan), capacities_, save_late_);
         bool stowed = sweep(made.lines);
