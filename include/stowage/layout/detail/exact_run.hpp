@@ -100,7 +100,7 @@ public:
             if (complete && n > settings_.small) ask_both(part, slice);
             if (complete && settings_.between && round > 3) ask_between(2.5 * slice);
             // What was not found early is found through boxes, if at all.
-            if (round == 1) part.search *= 0.5;
+            if (round == 3) part.search *= 0.5;
         }
         return std::move(offsets_);
     }
