@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <initializer_list>
 #include <iostream>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -37,15 +38,18 @@ namespace examples {
 
 /// Decimal digits alone: the parser itself takes -1, and all that is too large, for 2^64 - 1, a search
 /// without end.
-[[nodiscard]] inline CLI::Validator whole_number(std::uint64_t least = 0) {
-    return {[least](std::string& text) -> std::string {
-                std::uint64_t number = 0;
-                const char* const end = text.data() + text.size();
-                const auto [read, failure] = std::from_chars(text.data(), end, number);
-                if (failure == std::errc() && read == end && number >= least) return {};
-                return "`" + text + "` is no whole number from " + std::to_string(least) + " to 2^64 - 1";
-            },
-            ""};
+[[nodiscard]] inline CLI::Validator whole_number(
+    std::uint64_t least = 0, std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) {
+    return {
+        [least, most](std::string& text) -> std::string {
+            std::uint64_t number = 0;
+            const char* const end = text.data() + text.size();
+            const auto [read, failure] = std::from_chars(text.data(), end, number);
+            if (failure == std::errc() && read == end && number >= least && number <= most) return {};
+            return "`" + text + "` is no whole number from " + std::to_string(least) + " to " +
+                   (most == std::numeric_limits<std::uint64_t>::max() ? "2^64 - 1" : std::to_string(most));
+        },
+        ""};
 }
 
 /// How long a program that searches may search, from the command line.

@@ -305,9 +305,9 @@ void add_options(CLI::App& app, arguments& given) {
     app.add_option("--priority", given.priority, "which of several ready vertices goes first")
         ->check(CLI::IsMember({"critical", "need", "fifo", "random"}))
         ->capture_default_str();
-    app.add_option("--window", given.window, "vertices in one lane at a time (default: as suits the device)")
-        ->check(examples::whole_number(1))
-        ->check(CLI::Range(1, 4096));
+    app.add_option("--window", given.window,
+                   "vertices in one lane at a time, 1 to 4096 (default: as suits the device)")
+        ->check(examples::whole_number(1, 4096));
     app.add_option("--seed", given.seed, "seed of the random priority and of jitter; run i adds i")
         ->check(examples::whole_number())
         ->capture_default_str();

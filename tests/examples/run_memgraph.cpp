@@ -141,7 +141,11 @@ TEST_CASE("CUDA is refused by name where it is not") {
 TEST_CASE("bad usage and bad input are 2, with the name of what is bad") {
     const sample s;
     CHECK(run(program + s.files + "--device abacus").status == 2);
-    CHECK(run(program + s.files + "--window 0").status == 2);
+    for (const std::string window : {"0", "4097"}) {
+        const outcome refused = run(program + s.files + "--window " + window);
+        CHECK(refused.status == 2);
+        CHECK(refused.err.find("`" + window + "` is no whole number from 1 to 4096") != std::string::npos);
+    }
     CHECK(run(program + (s.folder / "p.json").string()).status == 2);
     const outcome missing = run(program + (s.folder / "p.json").string() + " /nowhere/m.json");
     CHECK(missing.status == 2);
