@@ -68,7 +68,9 @@ stowage_add_library(glpk HEADERS ${glpk_headers} LINK stowage GLPK::GLPK FOUND G
 stowage_add_library(cbc HEADERS ${cbc_headers} LINK stowage Cbc::Cbc FOUND Cbc_FOUND)
 # CUDA's headers alone, for programs that bring another runtime (the tests' fake).
 add_library(stowage_cuda_headers INTERFACE)
+set_target_properties(stowage_cuda_headers PROPERTIES STOWAGE_AVAILABLE FALSE)
 if(cuda_include)
+  set_target_properties(stowage_cuda_headers PROPERTIES STOWAGE_AVAILABLE TRUE)
   target_include_directories(stowage_cuda_headers SYSTEM INTERFACE $<BUILD_INTERFACE:${cuda_include}>)
 endif()
 stowage_add_library(cuda HEADERS ${cuda_headers} LINK stowage FOUND cuda_include)
