@@ -433,6 +433,7 @@ void add_options(CLI::App& app, arguments& given) {
 int main(int argc, char** argv) {
     CLI::App app{"Plans tensor programs: operator order and memory layout, with proof."};
     arguments given;
+    given.default_states = roam::options{}.states;
     add_options(app, given);
     const auto parse = [&] {
         app.parse(argc, argv);
