@@ -64,6 +64,7 @@ inline constexpr std::size_t idle_cause_count = 6;
 struct lane_report {
     std::string name = {};                                             ///< "d0.compute"
     lane_kind kind = lane_kind::compute;                               ///< what goes through it
+    turnip::memory_index device = 0;                                   ///< that owns it
     std::uint64_t vertices = 0;                                        ///< that ended in it
     std::int64_t bytes = 0;                                            ///< copied through it
     std::chrono::nanoseconds busy{0};                                  ///< time with work under way

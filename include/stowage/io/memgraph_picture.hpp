@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <numeric>
 #include <span>
 #include <string>
 #include <utility>
@@ -164,11 +165,15 @@ private:
     picture shown_;
 };
 
-/// One picture a device of a memgraph whose vertices begin in `order`.
-[[nodiscard]] inline std::vector<picture> paint_devices(const tensor_graph& program,
-                                                        const turnip::memgraph& graph,
-                                                        const std::string& title,
-                                                        std::span<const turnip::vertex_index> order) {
+/// One picture a device of a memgraph of which vertex v begins at began(v); those that begin together, in the
+/// memgraph's own order.
+template <class Began>
+[[nodiscard]] std::vector<picture> paint_devices(const tensor_graph& program, const turnip::memgraph& graph,
+                                                 const std::string& title, const Began& began) {
+    std::vector<turnip::vertex_index> order(graph.vertices.size());
+    std::iota(order.begin(), order.end(), turnip::vertex_index{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](turnip::vertex_index a, turnip::vertex_index b) { return began(a) < began(b); });
     std::vector<picture> pictures;
     for (turnip::memory_index d = 0; d < graph.arena_bytes.size(); ++d) {
         pictures.push_back(detail::memgraph_painter(program, graph, d).paint(order));
@@ -200,15 +205,9 @@ private:
                                                         const turnip::memgraph& graph,
                                                         const std::string& title,
                                                         const turnip::simulation* run = nullptr) {
-    std::vector<turnip::vertex_index> order(graph.vertices.size());
-    for (turnip::vertex_index v = 0; v < order.size(); ++v)
-        order[v] = v;
-    if (run != nullptr) {
-        std::stable_sort(order.begin(), order.end(), [&](turnip::vertex_index a, turnip::vertex_index b) {
-            return run->runs[a].begin < run->runs[b].begin;
-        });
-    }
-    return detail::paint_devices(program, graph, title, order);
+    return detail::paint_devices(program, graph, title, [&](turnip::vertex_index v) {
+        return run != nullptr ? run->runs[v].begin : 0.0;
+    });
 }
 
 }  // namespace stowage::io

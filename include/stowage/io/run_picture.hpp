@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <limits>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,14 +19,6 @@
 namespace stowage::io {
 
 namespace detail {
-
-/// The device of a lane by its name, "d12.compute".
-[[nodiscard]] inline std::size_t device_of_lane(std::string_view lane) {
-    std::size_t device = 0;
-    for (std::size_t i = 1; i < lane.size() && lane[i] >= '0' && lane[i] <= '9'; ++i)
-        device = 10 * device + static_cast<std::size_t>(lane[i] - '0');
-    return device;
-}
 
 /// "reload conv1.weight", "conv1": what a vertex is called where a run is shown.
 [[nodiscard]] inline std::string vertex_name(const tensor_graph& program, const turnip::memgraph& graph,
@@ -51,11 +42,6 @@ namespace detail {
     std::vector<std::int64_t> began(graph.vertices.size(), std::numeric_limits<std::int64_t>::max());
     for (const exec::trace_entry& entry : report.trace)
         began[entry.vertex] = std::min(began[entry.vertex], entry.started);
-    std::vector<turnip::vertex_index> order(graph.vertices.size());
-    for (turnip::vertex_index v = 0; v < order.size(); ++v)
-        order[v] = v;
-    std::stable_sort(order.begin(), order.end(),
-                     [&](turnip::vertex_index a, turnip::vertex_index b) { return began[a] < began[b]; });
     std::vector<picture_lane> lanes(report.lanes.size());
     for (std::size_t l = 0; l < lanes.size(); ++l) {
         const exec::lane_report& from = report.lanes[l];
@@ -74,11 +60,13 @@ namespace detail {
             {detail::vertex_name(program, graph, entry.vertex), std::string(turnip::to_string(at.kind)),
              entry.started, entry.finished, moves ? program.bytes(graph.moved(entry.vertex)) : 0});
     }
-    std::vector<picture> pictures = detail::paint_devices(program, graph, title, order);
-    for (picture_lane& lane : lanes) {
+    std::vector<picture> pictures =
+        detail::paint_devices(program, graph, title, [&](turnip::vertex_index v) { return began[v]; });
+    for (std::size_t l = 0; l < lanes.size(); ++l) {
+        picture_lane& lane = lanes[l];
         std::stable_sort(lane.bars.begin(), lane.bars.end(),
                          [](const picture_bar& a, const picture_bar& b) { return a.begin < b.begin; });
-        picture& shown = pictures[detail::device_of_lane(lane.name)];
+        picture& shown = pictures[report.lanes[l].device];
         shown.makespan = report.makespan.count();
         shown.lanes.push_back(std::move(lane));
     }

@@ -25,7 +25,7 @@ namespace stowage::io {
         text += value.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
     };
     for (std::size_t l = 0; l < report.lanes.size(); ++l) {
-        const std::size_t device = detail::device_of_lane(report.lanes[l].name);
+        const std::size_t device = report.lanes[l].device;
         event({{"ph", "M"},
                {"name", "process_name"},
                {"pid", device},
@@ -41,7 +41,7 @@ namespace stowage::io {
         event({{"ph", "X"},
                {"name", detail::vertex_name(program, graph, entry.vertex)},
                {"cat", turnip::to_string(at.kind)},
-               {"pid", detail::device_of_lane(report.lanes[entry.lane].name)},
+               {"pid", report.lanes[entry.lane].device},
                {"tid", entry.lane},
                {"ts", static_cast<double>(entry.started) / 1e3},
                {"dur", static_cast<double>(entry.finished - entry.started) / 1e3},

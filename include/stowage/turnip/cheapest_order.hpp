@@ -55,8 +55,7 @@ public:
         const residency_model model = make_residency_model(task_, order, alignment_);
         work_ = 1 + (model.gaps.size() + model.steps.size()) / 2;
         for (memory_index d = 0; d < model.devices; ++d) {
-            if (*std::max_element(model.forced[d].begin(), model.forced[d].end()) > capacities_[d])
-                return std::numeric_limits<std::int64_t>::max();
+            if (most_forced(model, d).bytes > capacities_[d]) return std::numeric_limits<std::int64_t>::max();
         }
         std::int64_t least = std::numeric_limits<std::int64_t>::max();
         const auto insert = [&](std::span<const double> values, bool larger_first) {

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -113,7 +114,8 @@ struct horizon {
         result.order.assign(order.begin(), order.end());
         result.found_by = "horizon";
         if (blame_large_operator(task, asked, result)) return result;
-        if (blame_ends(task, order, asked, result)) return result;
+        const detail::residency_model model = detail::make_residency_model(task, order, asked.alignment);
+        if (blame_ends(model, asked, result)) return result;
         std::vector<std::int64_t> capacities;
         capacities.reserve(asked.devices.size());
         for (const memory_limit& limit : asked.devices)
@@ -143,7 +145,7 @@ struct horizon {
         result.memgraph = detail::write_memgraph(task, lines, asked);
         result.status = status::feasible;
         count_moves(task.program, result);
-        add_bounds(task, order, asked, result);
+        add_bounds(task, order, model, asked, result);
         return result;
     }
     /// "horizon".
@@ -169,25 +171,24 @@ private:
         return result.blamed != no_operator;
     }
     /// What starts or ends on a device must fit beside what else must be there.
-    [[nodiscard]] static bool blame_ends(const taskgraph& task, std::span<const operator_index> order,
-                                         const compile_options& asked, compiled& result) {
-        const detail::residency_model model = detail::make_residency_model(task, order, asked.alignment);
-        for (memory_index d = 0; d < task.devices; ++d) {
-            const auto top = std::max_element(model.forced[d].begin(), model.forced[d].end());
-            if (*top <= asked.devices[d].capacity || *top <= result.least_capacity) continue;
+    [[nodiscard]] static bool blame_ends(const detail::residency_model& model, const compile_options& asked,
+                                         compiled& result) {
+        for (memory_index d = 0; d < model.devices; ++d) {
+            const detail::forced_demand top = detail::most_forced(model, d);
+            if (top.bytes <= asked.devices[d].capacity || top.bytes <= result.least_capacity) continue;
             result.status = status::infeasible;
-            result.least_capacity = *top;
+            result.least_capacity = top.bytes;
             result.memory = d;
-            result.blamed =
-                detail::operator_at(model, static_cast<std::size_t>(top - model.forced[d].begin()));
+            result.blamed = detail::operator_at(model, top.step);
             result.reason = "what starts or ends on device " + std::to_string(d) + " needs at least " +
-                            std::to_string(*top) + " bytes";
+                            std::to_string(top.bytes) + " bytes";
         }
         return result.least_capacity > 0;
     }
     /// What no memgraph for this order can beat: bytes by prices, with all devices as one pool, and time.
     static void add_bounds(const taskgraph& task, std::span<const operator_index> order,
-                           const compile_options& asked, compiled& result) {
+                           const detail::residency_model& model, const compile_options& asked,
+                           compiled& result) {
         constexpr std::size_t evaluations = 400;
         std::int64_t pool = 0;
         for (const memory_limit& limit : asked.devices) {
@@ -195,16 +196,16 @@ private:
             pool = limit.capacity > most - pool ? most : pool + limit.capacity;
         }
         const bool merged = task.devices > 1;  // bytes may wait on another device
-        const detail::residency_model model =
-            detail::make_residency_model(task, order, asked.alignment, merged);
-        detail::price_bound bound(model, pool);
+        std::optional<detail::residency_model> pooled;
+        if (merged) pooled = detail::make_residency_model(task, order, asked.alignment, merged);
+        detail::price_bound bound(merged ? *pooled : model, pool);
         bound.improve(result.bytes_moved, evaluations);
         result.bytes_moved_lower_bound = bound.proven();
         result.prices = bound.prices();
         if (result.bytes_moved <= result.bytes_moved_lower_bound) result.status = status::optimal;
-        result.makespan_lower_bound = detail::time_bound(
-            task, merged ? detail::make_residency_model(task, order, asked.alignment) : model, order,
-            asked.devices[0].capacity, result.bytes_moved_lower_bound, asked.machine, asked.fixed_order);
+        result.makespan_lower_bound =
+            detail::time_bound(task, model, order, asked.devices[0].capacity, result.bytes_moved_lower_bound,
+                               asked.machine, asked.fixed_order);
     }
     static void count_moves(const tensor_graph& program, compiled& result) {
         for (vertex_index v = 0; v < result.memgraph.vertices.size(); ++v) {

@@ -92,12 +92,11 @@ private:
     /// False, with the reason, where an operator's operands or what is alive do not fit.
     [[nodiscard]] bool has_room() {
         for (memory_index d = 0; d < task_.devices; ++d) {
-            const auto top = std::max_element(model_.forced[d].begin(), model_.forced[d].end());
-            if (*top <= capacities_[d]) continue;
-            const auto step = static_cast<std::size_t>(top - model_.forced[d].begin());
-            result_.blamed = operator_at(model_, step);
-            refuse(d, *top, capacity_that_does(d, *top),
-                   model_.steps[step].op != no_operator
+            const forced_demand top = most_forced(model_, d);
+            if (top.bytes <= capacities_[d]) continue;
+            result_.blamed = operator_at(model_, top.step);
+            refuse(d, top.bytes, capacity_that_does(d, top.bytes),
+                   model_.steps[top.step].op != no_operator
                        ? task_.program.describe_operator(result_.blamed).text("operator") + " needs "
                        : "what starts or ends on device " + std::to_string(d) + " needs ");
             return false;

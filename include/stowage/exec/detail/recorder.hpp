@@ -21,6 +21,7 @@ public:
         for (std::size_t l = 0; l < plan.lanes.size(); ++l) {
             report.lanes[l].name = plan.lanes[l].name;
             report.lanes[l].kind = plan.lanes[l].kind;
+            report.lanes[l].device = plan.lanes[l].device;
         }
     }
     void begin(std::size_t vertices, std::size_t units, bool times, bool trace) {

@@ -4,6 +4,7 @@
 // accesses, for which it may leave. Contents between two writes are a version: it goes out at most once, for
 // all of its gaps. Source: papers/offload.md, "The model: gaps, not evictions".
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -101,6 +102,20 @@ struct residency_model {
         return static_cast<std::uint32_t>(steps.size() - 1);
     }
 };
+
+/// Bytes that must be on a device at once, whatever is decided.
+struct forced_demand {
+    std::int64_t bytes = 0;
+    std::size_t step = 0;  ///< the first one at which they must
+};
+
+/// The largest demand of one device. O(steps).
+template <class = void>
+[[nodiscard]] forced_demand most_forced(const residency_model& model, memory_index device) {
+    const std::vector<std::int64_t>& forced = model.forced[device];
+    const auto top = std::max_element(forced.begin(), forced.end());
+    return {*top, static_cast<std::size_t>(top - forced.begin())};
+}
 
 /// The operator of a step; at a transfer or the start the next one, at the end the last; `no_operator` only
 /// where there is none at all. O(steps).
