@@ -198,7 +198,8 @@ private:
         const bool merged = task.devices > 1;  // bytes may wait on another device
         std::optional<detail::residency_model> pooled;
         if (merged) pooled = detail::make_residency_model(task, order, asked.alignment, merged);
-        detail::price_bound bound(merged ? *pooled : model, pool);
+        const detail::residency_model& asks = pooled ? *pooled : model;
+        detail::price_bound bound(asks, pool);
         bound.improve(result.bytes_moved, evaluations);
         result.bytes_moved_lower_bound = bound.proven();
         result.prices = bound.prices();
