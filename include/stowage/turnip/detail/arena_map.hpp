@@ -1,19 +1,18 @@
 #pragma once
-// Which bytes of a device's arena are in use, by whom, at one moment of the stower's sweep.
+// Which bytes of a device's arena are in use, by whom, at one moment of the stower's sweep, and which free
+// ranges lie between them, by size: long programs ask for places much more often than residents come and go.
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <map>
-#include <optional>
-#include <vector>
-
-#include <stowage/detail/checked.hpp>
+#include <set>
+#include <utility>
 
 namespace stowage::turnip::detail {
 
-/// Used ranges by address. One thread at a time.
+/// Used ranges by address, free ranges by size. One thread at a time.
 template <class = void>
 class basic_arena_map {
 public:
@@ -22,8 +21,9 @@ public:
         std::uint32_t owner;
     };
     using used_map = std::map<std::int64_t, range>;
+    using free_set = std::set<std::pair<std::int64_t, std::int64_t>>;
 
-    explicit basic_arena_map(std::int64_t capacity) : capacity_(capacity) {}
+    explicit basic_arena_map(std::int64_t capacity) : capacity_(capacity) { add_free(0, capacity); }
     /// True if [lower, lower + bytes) is free and inside. O(log n).
     [[nodiscard]] bool is_free(std::int64_t lower, std::int64_t bytes) const {
         if (lower < 0 || bytes > capacity_ || lower > capacity_ - bytes) return false;
@@ -31,11 +31,29 @@ public:
         if (next != used_.end() && next->first < lower + bytes) return false;
         return next == used_.begin() || std::prev(next)->second.upper <= lower;
     }
+    /// [lower, lower + bytes) is free. O(log n).
     void take(std::int64_t lower, std::int64_t bytes, std::uint32_t owner) {
-        used_.emplace(lower, range{lower + bytes, owner});
+        const auto next = used_.lower_bound(lower);
+        const std::int64_t from = next == used_.begin() ? 0 : std::prev(next)->second.upper;
+        const std::int64_t to = next == used_.end() ? capacity_ : next->first;
+        free_.erase({to - from, from});
+        add_free(from, lower);
+        add_free(lower + bytes, to);
+        used_.emplace_hint(next, lower, range{lower + bytes, owner});
     }
-    void give(std::int64_t lower) { used_.erase(lower); }
-    /// The smallest free place for `bytes`, outside of [not_from, not_to); -1 if there is none. O(n).
+    /// A used range begins at `lower`. O(log n).
+    void give(std::int64_t lower) {
+        const auto at = used_.find(lower);
+        const auto next = std::next(at);
+        const std::int64_t from = at == used_.begin() ? 0 : std::prev(at)->second.upper;
+        const std::int64_t to = next == used_.end() ? capacity_ : next->first;
+        if (from < lower) free_.erase({lower - from, from});
+        if (at->second.upper < to) free_.erase({to - at->second.upper, at->second.upper});
+        add_free(from, to);
+        used_.erase(at);
+    }
+    /// The smallest free place for `bytes`, outside of [not_from, not_to); -1 if there is none. O(log n +
+    /// free ranges that are large enough, but misaligned or met by [not_from, not_to)).
     [[nodiscard]] std::int64_t snuggest(std::int64_t bytes, std::int64_t alignment, std::int64_t not_from = 0,
                                         std::int64_t not_to = 0) const {
         std::int64_t best = -1;
@@ -44,32 +62,40 @@ public:
             const std::int64_t rest = lower % alignment;
             const std::int64_t at = rest == 0 ? lower : lower + (alignment - rest);
             if (at < lower || upper - at < bytes) return;
-            if (best >= 0 && upper - lower >= least) return;
+            const std::int64_t size = upper - lower;
+            if (best >= 0 && (size != least ? size > least : at > best)) return;
             best = at;
-            least = upper - lower;
+            least = size;
         };
-        const auto consider = [&](std::int64_t lower, std::int64_t upper) {
-            if (not_from >= upper || not_to <= lower || not_from == not_to) {
-                offer(lower, upper);
-            } else {
-                if (not_from > lower) offer(lower, not_from);
-                if (not_to < upper) offer(not_to, upper);
-            }
-        };
-        std::int64_t from = 0;
-        for (const auto& [lower, used] : used_) {
-            if (lower > from) consider(from, lower);
-            from = used.upper;
+        const bool all = not_from == not_to;
+        for (auto it = free_.lower_bound({bytes, 0}); it != free_.end(); ++it) {
+            const auto [size, lower] = *it;
+            if (best >= 0 && size > least) break;
+            if (all || not_from >= lower + size || not_to <= lower) offer(lower, lower + size);
         }
-        if (from < capacity_) consider(from, capacity_);
+        if (all) return best;
+        // What [not_from, not_to) leaves of the ranges that it meets at its ends.
+        const auto before = used_.lower_bound(not_from);
+        const std::int64_t from = before == used_.begin() ? 0 : std::prev(before)->second.upper;
+        if (from < not_from) offer(from, not_from);
+        const auto after = used_.lower_bound(not_to);
+        const std::int64_t to = after == used_.end() ? capacity_ : after->first;
+        const bool open = after == used_.begin() || std::prev(after)->second.upper <= not_to;
+        if (open && not_to < to) offer(not_to, to);
         return best;
     }
     [[nodiscard]] const used_map& used() const noexcept { return used_; }
+    /// Free ranges: size and address, the smallest first.
+    [[nodiscard]] const free_set& free() const noexcept { return free_; }
     [[nodiscard]] std::int64_t capacity() const noexcept { return capacity_; }
 
 private:
+    void add_free(std::int64_t lower, std::int64_t upper) {
+        if (lower < upper) free_.emplace(upper - lower, lower);
+    }
     std::int64_t capacity_;
     used_map used_;
+    free_set free_;
 };
 using arena_map = basic_arena_map<>;
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
+#include <iterator>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -44,6 +44,7 @@ public:
     /// Finds a place for every newcomer. False if even an empty arena has none for them.
     template <shelf_hooks Hooks>
     [[nodiscard]] bool place(std::vector<newcomer>& newcomers, Hooks& hooks) {
+        ++calls_;
         if (place_all(newcomers)) return true;
         if (make_windows(newcomers, hooks)) return true;
         compact(newcomers, hooks, false);
@@ -74,27 +75,37 @@ public:
         hooks.sent_away(owner, address, newcomers);
     }
     /// Moves what lies in [lower, upper) to free places outside of it; false, and nothing moved, if there are
-    /// none. O(residents) for each.
+    /// none. O(log residents) for each, and what arena_map::snuggest says.
     template <shelf_hooks Hooks>
     [[nodiscard]] bool clear(std::int64_t lower, std::int64_t upper, Hooks& hooks) {
-        std::vector<std::pair<std::int64_t, std::int64_t>> met;  // bytes, address
-        for (auto at = map_.used().begin(); at != map_.used().end() && at->first < upper; ++at) {
-            if (at->second.upper > lower) met.emplace_back(at->second.upper - at->first, at->first);
-        }
-        std::sort(met.rbegin(), met.rend());
+        struct one {
+            std::int64_t bytes;
+            std::int64_t address;
+            std::uint32_t owner;
+            std::int64_t to;
+        };
+        std::vector<one> met;
+        for (auto at = first_met(lower); at != map_.used().end() && at->first < upper; ++at)
+            met.push_back({at->second.upper - at->first, at->first, at->second.owner, -1});
+        std::sort(met.begin(), met.end(), [](const one& a, const one& b) {
+            return a.bytes != b.bytes ? a.bytes > b.bytes : a.address > b.address;
+        });
         // First it must be known that all of them find a place; then they go there.
-        arena_map trial = map_;
-        std::vector<std::int64_t> places;
-        for (const auto& [bytes, address] : met) {
-            const std::uint32_t owner = trial.used().at(address).owner;
-            const std::int64_t to = trial.snuggest(bytes, residents_.at(owner), lower, upper);
-            if (to < 0) return false;
-            trial.take(to, bytes, owner);
-            places.push_back(to);
+        bool all = true;
+        for (one& m : met) {
+            m.to = map_.snuggest(m.bytes, residents_.at(m.owner).alignment, lower, upper);
+            if (m.to < 0) {
+                all = false;
+                break;
+            }
+            map_.take(m.to, m.bytes, m.owner);
         }
-        for (std::size_t k = 0; k < met.size(); ++k)
-            move(met[k].second, places[k], hooks);
-        return true;
+        for (const one& m : met) {
+            if (m.to < 0) break;
+            map_.give(all ? m.address : m.to);
+            if (all) hooks.moved(m.owner, m.address, m.to);
+        }
+        return all;
     }
     [[nodiscard]] const arena_map& map() const noexcept { return map_; }
 
@@ -105,7 +116,7 @@ private:
     void put(newcomer& n, std::int64_t address) {
         n.address = address;
         map_.take(address, n.bytes, n.owner);
-        residents_.insert_or_assign(n.owner, n.alignment);
+        residents_.insert_or_assign(n.owner, resident{n.alignment, calls_});
     }
     void undo(std::vector<newcomer>& newcomers) {
         for (newcomer& n : newcomers) {
@@ -158,7 +169,7 @@ private:
         std::sort(newcomers.begin(), newcomers.end(), larger);
         for (newcomer& n : newcomers) {
             std::int64_t address = map_.snuggest(n.bytes, n.alignment);
-            if (address < 0) address = clear_window(n, newcomers, hooks);
+            if (address < 0) address = clear_window(n, hooks);
             if (address < 0) {
                 undo(newcomers);
                 return false;
@@ -172,10 +183,8 @@ private:
         std::int64_t moved;
     };
     template <shelf_hooks Hooks>
-    [[nodiscard]] std::int64_t clear_window(const newcomer& n, const std::vector<newcomer>& newcomers,
-                                            Hooks& hooks) {
-        std::vector<window> windows;
-        list_windows(n, newcomers, windows);
+    [[nodiscard]] std::int64_t clear_window(const newcomer& n, Hooks& hooks) {
+        std::vector<window> windows = list_windows(n);
         std::sort(windows.begin(), windows.end(), [](const window& a, const window& b) {
             return a.moved != b.moved ? a.moved < b.moved : a.lower < b.lower;
         });
@@ -185,30 +194,41 @@ private:
         }
         return -1;
     }
-    /// Windows that begin or end where a free range does, with the bytes of the residents that they meet.
-    void list_windows(const newcomer& n, const std::vector<newcomer>& newcomers,
-                      std::vector<window>& windows) const {
-        std::vector<std::int64_t> starts{0, (map_.capacity() - n.bytes) / n.alignment * n.alignment};
-        for (const auto& [lower, used] : map_.used()) {
-            starts.push_back((used.upper + n.alignment - 1) / n.alignment * n.alignment);
-            if (lower >= n.bytes) starts.push_back((lower - n.bytes) / n.alignment * n.alignment);
+    /// The first used range that ends behind `lower`.
+    [[nodiscard]] arena_map::used_map::const_iterator first_met(std::int64_t lower) const {
+        auto at = map_.used().upper_bound(lower);
+        if (at != map_.used().begin() && std::prev(at)->second.upper > lower) --at;
+        return at;
+    }
+    /// Windows that begin or end where a free range does, with the bytes of the residents that they meet, who
+    /// are none of the newcomers: round the largest free ranges, as many as some thousand looks allow.
+    [[nodiscard]] std::vector<window> list_windows(const newcomer& n) const {
+        std::vector<std::int64_t> starts{0, map_.capacity() - n.bytes};
+        std::size_t ranges = 0;
+        for (auto it = map_.free().rbegin(); it != map_.free().rend() && ranges < most_ranges; ++it) {
+            starts.push_back(it->second);
+            starts.push_back(it->second + it->first - n.bytes);
+            ++ranges;
         }
-        std::sort(starts.begin(), starts.end());
-        starts.erase(std::unique(starts.begin(), starts.end()), starts.end());
-        auto first = map_.used().begin();
-        for (const std::int64_t lower : starts) {
-            if (lower > map_.capacity() - n.bytes) break;
-            while (first != map_.used().end() && first->second.upper <= lower)
-                ++first;
+        std::vector<window> windows;
+        std::size_t looks = 0;
+        for (std::size_t k = 0; k < starts.size() && looks < most_looks; ++k) {
+            const bool begins = k % 2 == 0;
+            if (starts[k] < 0) continue;
+            const std::int64_t lower =
+                (starts[k] + (begins ? n.alignment - 1 : 0)) / n.alignment * n.alignment;
+            if (lower > map_.capacity() - n.bytes) continue;
             std::int64_t moved = 0;
             bool open = true;
-            for (auto at = first; open && at != map_.used().end() && at->first < lower + n.bytes; ++at) {
+            for (auto at = first_met(lower); open && at != map_.used().end() && at->first < lower + n.bytes;
+                 ++at) {
+                ++looks;
                 moved += at->second.upper - at->first;
-                open = std::none_of(newcomers.begin(), newcomers.end(),
-                                    [&](const newcomer& other) { return other.address == at->first; });
+                open = residents_.at(at->second.owner).since != calls_;
             }
             if (open) windows.push_back({lower, moved});
         }
+        return windows;
     }
     /// Slides the residents down, one after the other; one that would overlap itself hops over the others
     /// first or stays. `strictly`: it is sent away instead of staying.
@@ -220,7 +240,7 @@ private:
             const std::int64_t from = at->first;
             const std::int64_t bytes = at->second.upper - from;
             const std::uint32_t owner = at->second.owner;
-            const std::int64_t alignment = residents_.at(owner);
+            const std::int64_t alignment = residents_.at(owner).alignment;
             const std::int64_t to = (top + alignment - 1) / alignment * alignment;
             if (from <= to) {
                 top = from + bytes;
@@ -242,9 +262,16 @@ private:
         }
     }
 
+    struct resident {
+        std::int64_t alignment;
+        std::uint64_t since;  // the call of place() in which it came
+    };
     static constexpr std::size_t most_windows = 8;
+    static constexpr std::size_t most_ranges = 256;
+    static constexpr std::size_t most_looks = 8192;
     arena_map map_;
-    std::unordered_map<std::uint32_t, std::int64_t> residents_;  // owner: its alignment
+    std::unordered_map<std::uint32_t, resident> residents_;  // by owner
+    std::uint64_t calls_ = 0;
 };
 using shelf = basic_shelf<>;
 
