@@ -5,8 +5,11 @@
 //   P[e, t] = 1: tensor e is preserved at step t, having been created before.
 // Beside the paper's rows there are those that the memory model needs: donated tensors are preserved from the
 // start, outputs to the end, workspace counts where its operator runs, and dependencies that no tensor
-// carries (control edges, in-place updates, persistent buffers) are rows between the C of both operators, in
-// place of the paper's zero-size tensors. P is continuous: with C integral it is integral by itself.
+// carries (control edges, in-place updates, persistent buffers) are rows between what has run of both
+// operators, in place of the paper's zero-size tensors:
+//   R[x, t] = C[x, first] + ... + C[x, t]: operator x has run by step t; R[x, t] <= R[y, t - 1] for y before
+//   x.
+// P and R are continuous: with C integral they are integral by themselves.
 
 #include <algorithm>
 #include <cstddef>
@@ -81,6 +84,11 @@ public:
             for (std::int64_t t = from; t <= to; ++t)
                 values[preserved(e, t)] = 1;
         }
+        for (operator_index op = 0; op < step.size(); ++op) {
+            if (run_[op] == 0) continue;
+            for (std::uint32_t t = std::max(step[op], spans_.first[op] + 1); t < spans_.last[op]; ++t)
+                values[has_run(op, t)] = 1;
+        }
         double peak = static_cast<double>(least_);
         for (const solver::row_index row : byte_rows_) {
             double sum = 0;
@@ -101,6 +109,12 @@ private:
     [[nodiscard]] solver::variable_index created(operator_index op, std::int64_t t) const noexcept {
         return static_cast<solver::variable_index>(created_[op] +
                                                    static_cast<std::size_t>(t - spans_.first[op]));
+    }
+    /// R[op, t] for t before the last step of the span, at which it is 1.
+    [[nodiscard]] solver::variable_index has_run(operator_index op, std::int64_t t) const noexcept {
+        if (t == spans_.first[op]) return created(op, t);
+        return static_cast<solver::variable_index>(run_[op] +
+                                                   static_cast<std::size_t>(t - spans_.first[op] - 1));
     }
     [[nodiscard]] bool may_run(operator_index op, std::int64_t t) const noexcept {
         return t >= spans_.first[op] && t <= spans_.last[op];
@@ -127,7 +141,7 @@ private:
     void build() {
         constexpr std::int64_t exact_limit = std::int64_t{1} << 50;
         if (spans_.first.size() != problem_->operator_count() || most_ > exact_limit) return;
-        if (!add_created() || !add_preserved()) return;
+        if (!add_created() || !add_preserved() || !add_run()) return;
         peak_ = program_.add_variable(solver::variable_kind::continuous, static_cast<double>(least_),
                                       static_cast<double>(most_), 1);
         program_.integral_objective = true;
@@ -222,26 +236,45 @@ private:
         }
         return true;
     }
-    /// Dependencies that no tensor's P carries: what has run by t, only if its predecessor has before t.
-    bool add_precedence_rows() {
-        std::vector<operator_index> made_for(problem_->operator_count(), no_operator);
+    /// Whether `before` makes a tensor that `op` uses, so that rows of P keep them in order.
+    [[nodiscard]] bool carried(operator_index before, operator_index op) const {
+        const auto uses = problem_->uses(op);
+        return std::any_of(uses.begin(), uses.end(),
+                           [&](tensor_index e) { return problem_->producer[e] == before; });
+    }
+    /// Finds the dependencies that no tensor's P carries, and makes the R of both their operators.
+    bool add_run() {
+        run_.assign(problem_->operator_count(), 0);
+        std::vector<bool> needed(problem_->operator_count(), false);
         for (operator_index op = 0; op < problem_->operator_count(); ++op) {
-            for (const tensor_index e : problem_->uses(op)) {
-                if (problem_->producer[e] != no_operator) made_for[problem_->producer[e]] = op;
-            }
             for (const operator_index before : problem_->predecessors[op]) {
-                if (made_for[before] == op) continue;
-                for (std::int64_t t = spans_.first[op]; t <= spans_.last[op]; ++t) {
-                    if (t > spans_.last[before]) break;
-                    row_.clear();
-                    for (std::int64_t s = spans_.first[op]; s <= t; ++s)
-                        row_.push_back({created(op, s), 1});
-                    for (std::int64_t s = spans_.first[before]; s < t; ++s)
-                        row_.push_back({created(before, s), -1});
-                    program_.add_row(-solver::infinity, row_, 0);
-                }
-                if (too_large()) return false;
+                if (spans_.first[op] > spans_.last[before] || carried(before, op)) continue;
+                bare_.push_back({before, op});
+                needed[before] = needed[op] = true;
             }
+        }
+        for (operator_index op = 0; op < problem_->operator_count(); ++op) {
+            if (!needed[op]) continue;
+            run_[op] = program_.variable_count();
+            for (std::uint32_t t = spans_.first[op] + 1; t < spans_.last[op]; ++t)
+                program_.add_variable(solver::variable_kind::continuous, 0, 1);
+            if (too_large()) return false;
+        }
+        return true;
+    }
+    /// R of both, and that the one has run before the other.
+    bool add_precedence_rows() {
+        for (operator_index op = 0; op < problem_->operator_count(); ++op) {
+            if (run_[op] == 0) continue;
+            for (std::uint32_t t = spans_.first[op] + 1; t < spans_.last[op]; ++t) {
+                program_.add_row(0, {{has_run(op, t), 1}, {has_run(op, t - 1), -1}, {created(op, t), -1}}, 0);
+            }
+            if (too_large()) return false;
+        }
+        for (const auto& [before, op] : bare_) {
+            for (std::uint32_t t = spans_.first[op]; t <= spans_.last[before]; ++t)
+                program_.add_row(-solver::infinity, {{has_run(op, t), 1}, {has_run(before, t - 1), -1}}, 0);
+            if (too_large()) return false;
         }
         return true;
     }
@@ -279,6 +312,9 @@ private:
     std::vector<std::size_t> preserved_;  // of each tensor: its first P
     std::vector<std::int64_t> from_;      // of each tensor: the steps that it has a P for
     std::vector<std::int64_t> to_;
+    std::vector<std::size_t>
+        run_;  // of each operator: its first R, which is that of its second step; 0: none
+    std::vector<std::pair<operator_index, operator_index>> bare_;  // dependencies that no tensor carries
     std::vector<solver::row_index> byte_rows_;
     solver::variable_index peak_ = 0;
     solver::model program_;
