@@ -1,18 +1,15 @@
 #pragma once
-// What the programs `llama` and `lora` do: compute a model's step on the host in memory and under ever less
-// of it, show that the results are the same bit for bit, and how long it takes beside the bound and other
-// ways to run.
+// What the programs `llama` and `lora` do: compute a model's step in memory and under ever less of it, show
+// that the results are the same bit for bit, and how long it takes beside the bound and other ways to run.
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
-#include <exception>
 #include <functional>
-#include <iostream>
 #include <limits>
 #include <memory>
 #include <numeric>
@@ -45,79 +42,73 @@ struct llama_arguments {
     bool rivals = true;
 };
 
-/// Adds the options of both programs.
-inline void add_llama_options(CLI::App& app, llama_arguments& given) {
-    app.add_option("--layers", given.shape.layers, "layers")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
-    app.add_option("--hidden", given.shape.hidden, "width")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
-    app.add_option("--heads", given.shape.heads, "attention heads")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
-    app.add_option("--ffn", given.shape.ffn, "width between")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
-    app.add_option("--vocabulary", given.shape.vocabulary, "tokens that there are")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
-    app.add_flag("--7b", given.seven_billion, "the shape of LLaMA 7B");
-    app.add_option("--sequence", given.run.sequence, "tokens of a sequence")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
-    app.add_option("--batch", given.run.batch, "sequences")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
-    app.add_option("--devices", given.run.devices,
-                   "devices: each has a compute lane and an arena on the host")
-        ->check(CLI::Range(1, 4))
-        ->capture_default_str();
-    app.add_option("--seeds", given.seeds, "runs in an order by chance, at each capacity")
-        ->capture_default_str();
-    app.add_option("--seed", given.seed, "of the weights")->capture_default_str();
-    app.add_option("--repeats", given.repeats, "timed runs, of which the fastest counts")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
-    app.add_flag("!--no-rivals", given.rivals, "leave out the other ways to run");
-}
+/// The host, whose threads compute.
+class host_machine {
+public:
+    using device_type = stowage::exec::host_device;
+    using kernels_type = std::reference_wrapper<const llama_kernels>;
+    static constexpr bool is_host = true;
+    static constexpr std::int64_t alignment = 64;
 
-/// One program with its kernels, and everything that is measured of it.
+    host_machine(const stowage::tensor_graph& /*program*/, const llama_kernels& kernels,
+                 const llama_arguments& /*given*/)
+        : kernels_(kernels) {}
+    [[nodiscard]] device_type device() const { return device_type(); }
+    [[nodiscard]] kernels_type kernels() const { return std::cref(kernels_); }
+    [[nodiscard]] static double units() { return std::max(1U, std::thread::hardware_concurrency()); }
+
+private:
+    const llama_kernels& kernels_;
+};
+
+/// One program with its kernels on one machine, and everything that is measured of it. A `Machine` has
+/// `device()`, which makes a device, `kernels()` for it, `units()`: how much of it computes at a time, and
+/// the alignment that suits it. On the host, a plain loop gives what all runs must give; elsewhere a run in
+/// memory does, and the plain loop must be near it.
+template <class Machine>
 class llama_experiment {
 public:
-    llama_experiment(const llama_arguments& given, const llama_program& made)
-        : given_(given), layer_(made.layer), program_(stowage::make_tensor_graph(made.program)),
-          kernels_(program_, given.shape, given.run),
+    /// `out` gets the table.
+    llama_experiment(const llama_arguments& given, const llama_program& made, std::FILE* out = stdout)
+        : given_(given), out_(out), layer_(made.layer), program_(stowage::make_tensor_graph(made.program)),
+          kernels_(program_, given.shape, given.run), machine_(program_, kernels_, given),
           tasks_(stowage::turnip::make_taskgraph(program_,
                                                  {.devices = static_cast<std::uint32_t>(given.run.devices),
                                                   .start = stowage::turnip::start_rule::steady})) {}
 
     /// Prints the table; false if some result differs.
     bool run() {
-        std::printf("%s, %lld layers of %lld, %lld x %lld tokens, %lld device%s: %zu operators\n",
-                    given_.shape.name.c_str(), number(given_.shape.layers), number(given_.shape.hidden),
-                    number(given_.run.batch), number(given_.run.sequence), number(given_.run.devices),
-                    given_.run.devices == 1 ? "" : "s", program_.operator_count());
-        sequential();
+        std::fprintf(out_, "%s, %lld layers of %lld, %lld x %lld tokens, %lld device%s: %zu operators\n",
+                     given_.shape.name.c_str(), number(given_.shape.layers), number(given_.shape.hidden),
+                     number(given_.run.batch), number(given_.run.sequence), number(given_.run.devices),
+                     given_.run.devices == 1 ? "" : "s", program_.operator_count());
+        if constexpr (Machine::is_host) sequential();
         const auto whole = compile(1.0, false);
         if (!whole) return false;
         needed_ = whole->memgraph.arena_bytes;
-        std::printf("%-24s %9s %9s %9s %7s %9s %7s  %s\n", "way to run", "MB a dev.", "moved MB", "ms",
-                    "x mem.", "bound ms", "x bound", "results");
+        std::fprintf(out_, "%-24s %9s %9s %9s %7s %9s %7s  %s\n", "way to run", "MB a dev.", "moved MB", "ms",
+                     "x mem.", "bound ms", "x bound", "results");
         whole_.emplace(*this, whole->memgraph);
+        if constexpr (!Machine::is_host) compare_with_host();
         measure("in memory", whole->memgraph);
-        plain_loop();
+        if constexpr (Machine::is_host) plain_loop();
         constexpr std::int64_t much = std::int64_t{1} << 30U;
         if (std::accumulate(needed_.begin(), needed_.end(), std::int64_t{0}) > much)
             whole_.reset();  // its memory is wanted: what comes is compared with the time that it took
-        for (const double part : {0.75, 0.5, 0.3}) {
-            if (const auto made = compile(part, false))
-                measure(std::to_string(static_cast<int>(part * 100 + 0.5)) + "% of it", made->memgraph);
+        int enough = 100;
+        for (const int percent : {75, 50, 30}) {
+            const std::string name = std::to_string(percent) + "% of it";
+            if (const auto made = compile(percent / 100.0, false)) {
+                measure(name, made->memgraph);
+                enough = percent;
+            } else {
+                std::fprintf(out_, "%-24s does not fit\n", name.c_str());
+            }
         }
-        least();
+        least(enough);
         if (given_.rivals) others();
         whole_.reset();
-        std::printf(good_ ? "all results are the same, bit for bit\n" : "SOME RESULTS DIFFER\n");
+        std::fputs(good_ ? "all results are the same, bit for bit\n" : "SOME RESULTS DIFFER\n", out_);
         return good_;
     }
 
@@ -134,7 +125,7 @@ private:
 
     [[nodiscard]] std::optional<stowage::turnip::compiled> compile(double part, bool fixed_order) {
         stowage::turnip::compile_options options{
-            .goal = stowage::turnip::goal::time, .fixed_order = fixed_order, .alignment = 64};
+            .goal = stowage::turnip::goal::time, .fixed_order = fixed_order, .alignment = Machine::alignment};
         for (std::int64_t d = 0; d < given_.run.devices; ++d) {
             const std::int64_t all = needed_.empty() ? 0 : needed_[static_cast<std::size_t>(d)];
             const auto capacity = static_cast<std::int64_t>(part * static_cast<double>(all));
@@ -143,21 +134,31 @@ private:
         }
         auto made = stowage::turnip::compile(tasks_, options);
         if (!made.ok()) {
-            if (fixed_order || needed_.empty()) std::printf("%s\n", made.reason.c_str());
+            if (fixed_order || needed_.empty()) std::fprintf(out_, "%s\n", made.reason.c_str());
             return std::nullopt;
         }
         const auto verdict = stowage::verify::check_memgraph(program_, made.memgraph);
         if (!verdict) throw std::logic_error("the memgraph was not verified: " + verdict.reason);
         return made;
     }
-    /// The least capacity at which a memgraph is found, in steps of 2% of what all needs.
-    void least() {
-        for (int percent = 2; percent < 30; percent += 2) {
-            const auto made = compile(percent / 100.0, false);
-            if (!made) continue;
-            measure("least: " + std::to_string(percent) + "%", made->memgraph);
-            return;
+    /// The least capacity at which a memgraph is found, to 1% of what all needs: by halves below `percent`,
+    /// at which there is one.
+    void least(int percent) {
+        std::optional<stowage::turnip::compiled> best;
+        for (int too_little = 0; percent - too_little > 1;) {
+            const int middle = (percent + too_little) / 2;
+            if (auto made = compile(middle / 100.0, false)) {
+                percent = middle;
+                best = std::move(made);
+            } else {
+                too_little = middle;
+            }
         }
+        const std::string name = "least: " + std::to_string(percent) + "%";
+        if (best)
+            measure(name, best->memgraph);
+        else
+            std::fprintf(out_, "%-24s see above\n", name.c_str());
     }
 
     // Plainly, one operator after the other, every buffer apart.
@@ -213,24 +214,30 @@ private:
             kernels_(call);
         }
     }
+    /// Calls `body(b)` for outputs and written persistent buffers.
+    template <class Body>
+    void each_result(const Body& body) const {
+        for (stowage::buffer_index b = 0; b < program_.buffer_count(); ++b) {
+            if (program_.kind(b) == stowage::buffer_kind::output ||
+                (is_persistent(program_.kind(b)) && tasks_.is_written(b)))
+                body(b);
+        }
+    }
     [[nodiscard]] std::uint64_t hash_of(const std::vector<std::vector<std::byte>>& memory) const {
         return hash_of([&](stowage::buffer_index b) { return std::span<const std::byte>(memory[b]); });
     }
-    /// Of outputs and written persistent buffers, `bytes_of(b)` being their contents.
+    /// Of all results, `bytes_of(b)` being their contents: values of four bytes.
     template <class Bytes>
     [[nodiscard]] std::uint64_t hash_of(const Bytes& bytes_of) const {
         stowage::detail::fnv1a_64 hash;
-        for (stowage::buffer_index b = 0; b < program_.buffer_count(); ++b) {
-            if (program_.kind(b) != stowage::buffer_kind::output &&
-                !(is_persistent(program_.kind(b)) && tasks_.is_written(b)))
-                continue;
+        each_result([&](stowage::buffer_index b) {
             const std::span<const std::byte> bytes = bytes_of(b);
-            for (std::size_t at = 0; at + 8 <= bytes.size(); at += 8) {
+            for (std::size_t at = 0; at < bytes.size(); at += 8) {
                 std::uint64_t word = 0;
-                std::memcpy(&word, bytes.data() + at, 8);
+                std::memcpy(&word, bytes.data() + at, std::min<std::size_t>(8, bytes.size() - at));
                 hash.add(word);
             }
-        }
+        });
         return hash.value();
     }
 
@@ -248,35 +255,80 @@ private:
         }
     }
     template <class Executor>
-    [[nodiscard]] bool right(Executor& executor) const {
+    [[nodiscard]] std::uint64_t hash_in(Executor& executor) const {
         std::vector<std::byte> bytes;
-        return expected_ == hash_of([&](stowage::buffer_index b) {
-                   bytes.resize(static_cast<std::size_t>(program_.bytes(b)));
-                   executor.read(b, bytes);
-                   return std::span<const std::byte>(bytes);
-               });
+        return hash_of([&](stowage::buffer_index b) {
+            bytes.resize(static_cast<std::size_t>(program_.bytes(b)));
+            executor.read(b, bytes);
+            return std::span<const std::byte>(bytes);
+        });
     }
-    /// One memgraph on the host, run again and again.
+    template <class Executor>
+    [[nodiscard]] bool right(Executor& executor) const {
+        return expected_ == hash_in(executor);
+    }
+    /// One memgraph, run again and again.
     struct runner {
-        using kernels = std::reference_wrapper<const llama_kernels>;
+        using device_type = typename Machine::device_type;
         const memgraph& graph;
-        stowage::exec::host_device device;
-        stowage::exec::executor<kernels, stowage::exec::host_device> executor;
+        device_type device;
+        stowage::exec::executor<typename Machine::kernels_type, device_type> executor;
         bool same = true;
         bool ran = false;
 
         runner(const llama_experiment& all, const memgraph& to_run)
-            : graph(to_run), executor(all.program_, graph, std::cref(all.kernels_), device,
-                                      {.priority = stowage::exec::need{}, .copy_chunk_bytes = 4 << 20}) {}
-        /// Returns the run's seconds.
-        double run(const llama_experiment& all) {
+            : graph(to_run), device(all.machine_.device()),
+              executor(all.program_, graph, all.machine_.kernels(), device,
+                       {.priority = stowage::exec::need{}, .copy_chunk_bytes = 4 << 20}) {}
+        const stowage::exec::run_report& once(const llama_experiment& all) {
             all.fill(executor, graph, ran);
             ran = true;
-            const stowage::exec::run_report& report = executor.run({.trace = true});
+            return executor.run({.trace = true});
+        }
+        /// Returns the run's seconds.
+        double run(const llama_experiment& all) {
+            const stowage::exec::run_report& report = once(all);
             same = same && report && all.right(executor);
             return std::chrono::duration<double>(report.makespan).count();
         }
     };
+    /// What the host computes one operator after the other and what a run in memory gives must be the same
+    /// but for rounding; that run's results are what all others must give bit for bit.
+    void compare_with_host() {
+        if (!whole_->once(*this)) good_ = false;
+        expected_ = hash_in(whole_->executor);
+        double work = 0;
+        for (stowage::operator_index op = 0; op < program_.operator_count(); ++op)
+            work += program_.flops(op).value_or(0);
+        constexpr double much = 1e12;
+        if (work > much) {
+            std::fprintf(out_, "not compared with the host, which would take too long\n");
+            return;
+        }
+        std::vector<std::vector<std::byte>> memory = start();
+        run_operators(memory, [](stowage::operator_index) {});
+        double worst = 0;
+        std::vector<float> got;
+        each_result([&](stowage::buffer_index b) {
+            got.resize(memory[b].size() / sizeof(float));
+            whole_->executor.read(b, std::as_writable_bytes(std::span(got)));
+            double squares = 0;
+            double apart = 0;
+            for (std::size_t i = 0; i < got.size(); ++i) {
+                float value = 0;
+                std::memcpy(&value, memory[b].data() + i * sizeof(float), sizeof(float));
+                squares += static_cast<double>(value) * static_cast<double>(value);
+                apart += std::pow(static_cast<double>(value) - static_cast<double>(got[i]), 2);
+            }
+            const double relative = std::sqrt(apart / std::max(squares, 1e-30));
+            worst = relative <= worst ? worst : relative;  // not a number counts too
+        });
+        constexpr double rounding = 1e-3;
+        const bool close = worst <= rounding;
+        good_ = good_ && close;
+        std::fprintf(out_, "beside the host's results: %s, %.1e apart at most\n",
+                     close ? "the same but for rounding" : "DIFFERENT", worst);
+    }
     /// The least time of `once`, and in in_memory_ that of runs in memory in turn with it, so that whatever
     /// else the machine does slows down both; a program too large for both is compared with its runs before.
     template <class Once>
@@ -309,10 +361,10 @@ private:
         print(name, graph, seconds, bound, same);
     }
     [[nodiscard]] bool in_any_order(const memgraph& graph) const {
-        stowage::exec::host_device device;
+        auto device = machine_.device();
         const stowage::exec::executor_options options{
             .priority = stowage::exec::seeded_random{}, .window = 2, .copy_chunk_bytes = 1 << 20};
-        stowage::exec::executor executor{program_, graph, std::cref(kernels_), device, options};
+        stowage::exec::executor executor{program_, graph, machine_.kernels(), device, options};
         for (std::uint64_t seed = 0; seed < given_.seeds; ++seed) {
             fill(executor, graph, seed > 0);
             if (!executor.run({.seed = seed, .keep_times = false}) || !right(executor)) return false;
@@ -329,8 +381,8 @@ private:
             shortest = std::min(shortest, static_cast<double>(entry.finished - entry.started) * 1e-9);
         }
     }
-    /// No run can be shorter than what its busiest lane has to do, nor than all work parted among the host's
-    /// processors, by measured times.
+    /// No run can be shorter than what its busiest lane has to do, nor than all work parted among what
+    /// computes, by measured times.
     [[nodiscard]] double bound_of(const stowage::exec::run_report& report, const memgraph& graph) const {
         std::vector<double> compute(graph.arena_bytes.size(), 0.0);
         double all = 0;
@@ -344,7 +396,7 @@ private:
             if (lane.kind == stowage::exec::lane_kind::compute) continue;
             bound = std::max(bound, std::chrono::duration<double>(lane.busy).count());
         }
-        return std::max(bound, all / std::max(1U, std::thread::hardware_concurrency()));
+        return std::max(bound, all / machine_.units());
     }
     void print(const std::string& name, const memgraph& graph, double seconds, double bound, bool same) {
         good_ = good_ && same;
@@ -354,13 +406,13 @@ private:
                 moved += program_.bytes(graph.moved(v));
         }
         const std::int64_t arena = *std::max_element(graph.arena_bytes.begin(), graph.arena_bytes.end());
-        std::printf("%-24s %9.2f %9.2f %9.2f %7.3f ", name.c_str(), megabytes(arena), megabytes(moved),
-                    seconds * 1e3, seconds / in_memory_);
+        std::fprintf(out_, "%-24s %9.2f %9.2f %9.2f %7.3f ", name.c_str(), megabytes(arena), megabytes(moved),
+                     seconds * 1e3, seconds / in_memory_);
         if (bound > 0)
-            std::printf("%9.2f %7.3f  ", bound * 1e3, seconds / bound);
+            std::fprintf(out_, "%9.2f %7.3f  ", bound * 1e3, seconds / bound);
         else
-            std::printf("%9s %7s  ", "", "");
-        std::printf("%s\n", same ? "same" : "DIFFERENT");
+            std::fprintf(out_, "%9s %7s  ", "", "");
+        std::fprintf(out_, "%s\n", same ? "same" : "DIFFERENT");
     }
 
     // Other ways to run, at half the memory.
@@ -368,10 +420,12 @@ private:
     void others() {
         const auto half = compile(0.5, false);
         if (!half) return;
-        synchronous(half->memgraph);
+        if constexpr (Machine::is_host) synchronous(half->memgraph);
         if (const auto fixed = compile(0.5, true)) measure("50%, fixed order", fixed->memgraph);
-        published(half->memgraph);
-        if (given_.run.devices == 1) streaming();
+        if constexpr (Machine::is_host) {
+            published(half->memgraph);
+            if (given_.run.devices == 1) streaming();
+        }
     }
     void synchronous(const memgraph& graph) {
         stowage::exec::inline_device device;
@@ -466,14 +520,16 @@ private:
     }
     void print_plain(const char* name, std::int64_t moved, double seconds, bool same) {
         good_ = good_ && same;
-        std::printf("%-24s %9s %9.2f %9.2f %7.3f %9s %7s  %s\n", name, "", megabytes(moved), seconds * 1e3,
-                    seconds / in_memory_, "", "", same ? "same" : "DIFFERENT");
+        std::fprintf(out_, "%-24s %9s %9.2f %9.2f %7.3f %9s %7s  %s\n", name, "", megabytes(moved),
+                     seconds * 1e3, seconds / in_memory_, "", "", same ? "same" : "DIFFERENT");
     }
 
     llama_arguments given_;
+    std::FILE* out_;
     std::vector<std::uint32_t> layer_;  // by operator
     stowage::tensor_graph program_;
-    llama_kernels kernels_;
+    llama_kernels kernels_;  // the host's
+    Machine machine_;
     stowage::turnip::taskgraph tasks_;
     std::uint64_t expected_ = 0;
     std::vector<std::int64_t> needed_;  // by device: the arena in memory
@@ -482,30 +538,5 @@ private:
     double in_memory_ = 1;         // its seconds, in turn with the way measured last
     bool good_ = true;
 };
-
-/// The main function of both programs; `make` makes the program of a shape and a run.
-template <class Make>
-[[nodiscard]] int run_llama(int argc, char** argv, const char* what, llama_arguments given,
-                            const Make& make) {
-    CLI::App app{what};
-    add_llama_options(app, given);
-    try {
-        app.parse(argc, argv);
-        if (given.seven_billion) given.shape = llama_7b();
-        const auto divides = [&](std::int64_t n) { return n % given.run.devices == 0; };
-        if (given.shape.hidden % given.shape.heads != 0 || given.shape.hidden / given.shape.heads % 2 != 0)
-            throw CLI::ValidationError("--heads", "each must be an even part of --hidden");
-        if (!divides(given.shape.heads) || !divides(given.shape.ffn) || !divides(given.shape.vocabulary))
-            throw CLI::ValidationError("--devices", "must divide heads, ffn and vocabulary");
-    } catch (const CLI::ParseError& error) {
-        return app.exit(error) == 0 ? 0 : 2;
-    }
-    try {
-        return llama_experiment(given, make(given.shape, given.run)).run() ? 0 : 1;
-    } catch (const std::exception& error) {
-        std::cerr << argv[0] << ": " << error.what() << "\n";
-        return 1;
-    }
-}
 
 }  // namespace examples

@@ -34,17 +34,10 @@ public:
     llama_kernels(const stowage::tensor_graph& program, const llama_shape& shape, const llama_run& run)
         : shape_(shape), run_(run), tokens_(run.batch * run.sequence), head_(shape.hidden / shape.heads) {
         openblas_set_num_threads(1);
-        for (std::int64_t t = 0; t < run.sequence; ++t) {
-            for (std::int64_t i = 0; i < head_; i += 2) {
-                const double angle = static_cast<double>(t) *
-                                     std::pow(10'000.0, -static_cast<double>(i) / static_cast<double>(head_));
-                turns_.push_back(static_cast<float>(std::cos(angle)));
-                turns_.push_back(static_cast<float>(std::sin(angle)));
-            }
-        }
+        turns_ = rotations(run.sequence, head_);
         const auto& table = kernels();
         for (stowage::operator_index op = 0; op < program.operator_count(); ++op) {
-            const std::string kind = kind_of(program.operator_name(op));
+            const std::string kind = operator_kind(program.operator_name(op));
             const auto found = table.find(kind);
             if (found == table.end()) throw std::logic_error("there is no kernel for `" + kind + "`");
             by_operator_.push_back(found->second);
@@ -77,13 +70,6 @@ public:
 private:
     using kernel = void (llama_kernels::*)(const call_type&) const;
 
-    /// "layer3.q.1" -> "q"; "join attention.0" -> "join"; "adamw aq" -> "adamw".
-    [[nodiscard]] static std::string kind_of(std::string_view name) {
-        if (name.starts_with("layer") || name.starts_with("head.")) name.remove_prefix(name.find('.') + 1);
-        name = name.substr(0, name.find('.'));
-        if (name == "d_n1 a") return std::string(name);
-        return std::string(name.substr(0, name.find(' ')));
-    }
     [[nodiscard]] static const std::map<std::string, kernel>& kernels() {
         using k = llama_kernels;
         static const std::map<std::string, kernel> table = {{"embed", &k::embed},

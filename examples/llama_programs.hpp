@@ -4,9 +4,11 @@
 // published shapes in 16-bit values (or 32-bit ones); attention is one fused kernel (its scores are never
 // stored).
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -34,13 +36,38 @@ struct llama_shape {
     return {"llama-65b", 80, 8192, 64, 22'016, 32'000};
 }
 
+/// The kind of an operator by its name: "layer3.q.1" -> "q"; "join attention.0" -> "join"; "adamw aq" ->
+/// "adamw".
+[[nodiscard]] inline std::string operator_kind(std::string_view name) {
+    if (name.starts_with("layer") || name.starts_with("head.")) name.remove_prefix(name.find('.') + 1);
+    name = name.substr(0, name.find('.'));
+    if (name == "d_n1 a") return std::string(name);
+    return std::string(name.substr(0, name.find(' ')));
+}
+
+/// Cosines and sines by which the pairs of a head are turned, by position in the sequence.
+[[nodiscard]] inline std::vector<float> rotations(std::int64_t sequence, std::int64_t head) {
+    std::vector<float> turns;
+    for (std::int64_t t = 0; t < sequence; ++t) {
+        for (std::int64_t i = 0; i < head; i += 2) {
+            const double angle = static_cast<double>(t) *
+                                 std::pow(10'000.0, -static_cast<double>(i) / static_cast<double>(head));
+            turns.push_back(static_cast<float>(std::cos(angle)));
+            turns.push_back(static_cast<float>(std::sin(angle)));
+        }
+    }
+    return turns;
+}
+
 /// What is run.
 struct llama_run {
     std::int64_t sequence = 2048;  ///< tokens of each sequence
     std::int64_t batch = 1;        ///< sequences
     std::int64_t devices = 1;      ///< must divide heads and ffn in a prefill
     std::int64_t rank = 32;        ///< of LoRA's matrices
-    std::int64_t value_bytes = 2;  ///< of a weight or activation: 2, or 4 where the host computes
+    std::int64_t value_bytes = 2;  ///< of a weight or activation: 2, or 4 where it is computed
+    std::int64_t scratch = 0;      ///< bytes that a product, and once more attention, may use on a device; 0
+                                   ///< where kernels have memory of their own
 };
 
 /// A program, and the layer of each of its operators, for streaming.
@@ -164,12 +191,21 @@ private:
         return 2.0 * static_cast<double>(tokens_) * static_cast<double>(run_.sequence) *
                static_cast<double>(width);
     }
+    /// First what cuBLAS may use, then the operator's own.
+    [[nodiscard]] std::int64_t workspace(const std::string& what, double flops) const {
+        if (run_.scratch == 0) return 0;
+        if (what == "loss") return run_.scratch + tokens_ * 8;
+        if (flops == 0 || what.starts_with("adamw")) return 0;
+        if (what == "logits") return run_.scratch + run_.batch * shape_.hidden * 4;
+        return run_.scratch * (what == "attention" || what == "d_attention" ? 2 : 1);
+    }
     void on(std::int64_t device) { device_ = device; }
     void op(const std::string& what, std::int64_t part, std::vector<id> reads, std::vector<id> writes,
             double flops) {
         made_.program.add_operator({.name = name(what, part),
                                     .reads = std::move(reads),
                                     .writes = std::move(writes),
+                                    .workspace = workspace(what, flops),
                                     .stage = stage_,
                                     .flops = flops,
                                     .device = static_cast<std::uint32_t>(device_)});
