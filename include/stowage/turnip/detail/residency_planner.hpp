@@ -13,8 +13,10 @@
 
 #include <stowage/budget.hpp>
 #include <stowage/layout/capacity.hpp>
+#include <stowage/turnip/detail/gap_index.hpp>
 #include <stowage/turnip/detail/insertion.hpp>
 #include <stowage/turnip/detail/later_addresses.hpp>
+#include <stowage/turnip/detail/making_room.hpp>
 #include <stowage/turnip/detail/rectangles.hpp>
 #include <stowage/turnip/detail/residency_model.hpp>
 #include <stowage/turnip/detail/residency_search.hpp>
@@ -99,6 +101,7 @@ public:
         save_late_ = save_late;
         found_ = false;
         hard_to_tie_ = false;
+        repair_work_ = 0;
         residency_hints now = hints;
         slack withheld(model_.devices, std::vector<std::int64_t>(model_.steps.size(), 0));
         residency_hints first = hints;
@@ -133,6 +136,8 @@ private:
     };
     static constexpr std::size_t most_rounds = 8;
     static constexpr std::size_t most_tries = 6;
+    static constexpr std::size_t most_repairs = 8;
+    static constexpr std::size_t most_repair_work = 100'000;  // rectangles laid out
 
     [[nodiscard]] bool is_long() const noexcept { return model_.steps.size() > 20'000; }
     /// One decision, its layout and its script; the better one becomes `best`. `more`, if given, receives
@@ -141,7 +146,7 @@ private:
                          budget& account, stowed_plan& best, slack* more) {
         attempt result;
         budget part = account.slice(account.left() / 2);
-        const residency_state decision =
+        residency_state decision =
             decide_residency(model_, capacities_, withheld, hints, limits_.seed + round, part);
         account.settle(part);
         result.planned = decision.cost();
@@ -150,19 +155,20 @@ private:
         result.kept = decision.kept();
         stay_plan plan = make_rectangles(model_, result.kept);
         bool tied = true;
-        result.fits = true;
-        for (memory_index d = 0; d < model_.devices; ++d) {
-            if (fits(plan, d, account, tied)) continue;
-            result.fits = false;
+        std::vector<memory_index> too_full = lay_out_all(plan, account, tied);
+        for (const memory_index d : too_full) {
             if (more != nullptr) withhold(plan, d, round, (*more)[d]);
         }
+        const bool repaired =
+            !too_full.empty() && make_room(decision, plan, too_full, round, account, tied, best);
+        result.fits = too_full.empty();
         stowed_plan made;
         made.planned = result.planned;
-        made.laid_out = result.fits;
-        for (memory_index d = 0; result.fits && d < model_.devices; ++d)
+        made.laid_out = result.fits || repaired;
+        for (memory_index d = 0; made.laid_out && d < model_.devices; ++d)
             choose_later_addresses(task_.program, model_, plan, d, capacities_[d]);
         // Moves to make room are many in long programs; more slack comes first there.
-        if (!result.fits && is_long() && !last && !account.exhausted()) return result;
+        if (!made.laid_out && is_long() && !last && !account.exhausted()) return result;
         stay_plan loose = plan;
         stower sweep(task_, model_, decision, std::move(plan), capacities_, save_late_);
         bool stowed = sweep(made.lines);
@@ -177,6 +183,73 @@ private:
             found_ = true;
         }
         return result;
+    }
+    /// Lays out all devices; those that do not fit. `tied`: see fits.
+    [[nodiscard]] std::vector<memory_index> lay_out_all(stay_plan& plan, budget& account, bool& tied) {
+        std::vector<memory_index> too_full;
+        for (memory_index d = 0; d < model_.devices; ++d) {
+            if (!fits(plan, d, account, tied)) too_full.push_back(d);
+        }
+        return too_full;
+    }
+    /// Lets go of some more gaps where the layout sticks out, until it fits; false, and nothing changed, if
+    /// that would move as much as `best`, or takes too many layouts.
+    [[nodiscard]] bool make_room(residency_state& decision, stay_plan& plan,
+                                 const std::vector<memory_index>& too_full, std::size_t round,
+                                 budget& account, bool& tied, const stowed_plan& best) {
+        if (is_long()) return false;
+        const gap_index index(model_);
+        stowage::detail::splitmix64 random(limits_.seed + round);
+        for (int noise = 0; noise < 2; ++noise) {
+            residency_state state = decision;
+            stay_plan trial = plan;
+            std::vector<memory_index> full = too_full;
+            std::vector<std::uint32_t> dropped;
+            for (std::size_t k = 0; k < most_repairs; ++k) {
+                if (repair_work_ > most_repair_work || account.exhausted()) return false;
+                const bool enough = std::all_of(full.begin(), full.end(), [&](memory_index d) {
+                    return drop_where_it_sticks_out(task_.program, trial, d, capacities_[d], index, noise,
+                                                    random, state, dropped);
+                });
+                if (!enough || (found_ && state.cost() >= best.lines.bytes_moved)) break;
+                trial = make_rectangles(model_, state.kept());
+                repair_work_ += trial.rectangles.size();
+                bool still_tied = true;
+                full = lay_out_all(trial, account, still_tied);
+                if (!full.empty()) continue;
+                tied = still_tied;
+                take_back(state, trial, std::move(dropped), account, tied);
+                plan = std::move(trial);
+                decision = std::move(state);
+                return true;
+            }
+        }
+        return false;
+    }
+    /// Of the gaps that were dropped, the dearest first, keeps again those with which it still fits.
+    void take_back(residency_state& state, stay_plan& plan, std::vector<std::uint32_t> dropped,
+                   budget& account, bool& tied) {
+        if (dropped.size() < 2) return;
+        std::sort(dropped.begin(), dropped.end(), [&](std::uint32_t a, std::uint32_t b) {
+            const double x = state.marginal(a);
+            const double y = state.marginal(b);
+            return x != y ? x > y : a < b;
+        });
+        dropped.resize(std::min(dropped.size(), most_repairs));
+        for (const std::uint32_t g : dropped) {
+            if (repair_work_ > most_repair_work || account.exhausted()) return;
+            if (!state.fits(g)) continue;
+            state.keep(g);
+            stay_plan trial = make_rectangles(model_, state.kept());
+            repair_work_ += trial.rectangles.size();
+            bool still_tied = true;
+            if (lay_out_all(trial, account, still_tied).empty()) {
+                plan = std::move(trial);
+                tied = still_tied;
+            } else {
+                state.drop(g);
+            }
+        }
     }
     /// True if the rectangles of one device fit. `tied` becomes false where partners must part: those that
     /// are far from fitting are not tied again.
@@ -260,6 +333,7 @@ private:
     bool save_late_ = false;
     bool found_ = false;
     bool hard_to_tie_ = false;
+    std::size_t repair_work_ = 0;
 };
 using residency_planner = basic_residency_planner<>;
 

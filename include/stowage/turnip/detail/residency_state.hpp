@@ -67,6 +67,11 @@ public:
         const std::size_t back = free.least_step(gap.lower, model_->last_step());
         return static_cast<std::uint32_t>(free.least(front, front) <= free.least(back, back) ? front : back);
     }
+    /// The first step of [lower, upper] with the fewest free bytes of a device.
+    [[nodiscard]] std::uint32_t tightest(std::uint32_t lower, std::uint32_t upper,
+                                         memory_index device) const {
+        return static_cast<std::uint32_t>(free_[device].least_step(lower, upper));
+    }
     /// Free bytes of a device at a step.
     [[nodiscard]] std::int64_t free_at(std::uint32_t step, memory_index device) const {
         return free_[device].least(step, step);
