@@ -14,6 +14,7 @@ TEST_CASE("faulty runs in virtual time end with the right report, and a good run
     CHECK_NOTHROW(test::run_campaign<exec::simulated_device>(0, 600, counts));
     CHECK(counts.kinds.size() == test::fault_draws);
     CHECK(counts.vertices.size() == 4);
+    CHECK(counts.pairs.size() == 4 * 4 + 1);  // what throws is an operator; the others hit every kind
     MESSAGE(counts.text());
 }
 

@@ -9,13 +9,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <optional>
 #include <span>
-#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <stowage/exec/detail/caller_links.hpp>
 #include <stowage/exec/detail/contents_access.hpp>
 #include <stowage/exec/detail/describe_fault.hpp>
 #include <stowage/exec/detail/dispatcher.hpp>
@@ -23,6 +22,7 @@
 #include <stowage/exec/detail/kernel_slots.hpp>
 #include <stowage/exec/detail/operand_views.hpp>
 #include <stowage/exec/detail/run_awaiter.hpp>
+#include <stowage/exec/detail/silence.hpp>
 #include <stowage/exec/detail/vertex_tables.hpp>
 #include <stowage/exec/detail/waker.hpp>
 #include <stowage/exec/device.hpp>
@@ -41,7 +41,8 @@ namespace stowage::exec {
 /// that which polls (or runs) is the dispatcher, on which every coroutine resumes. A kernel may make no run
 /// on its own executor.
 ///
-/// The destructor stops and drains a run under way, then has the device release everything.
+/// The destructor stops and drains a run under way, then has the device release everything; who awaits the
+/// run is resumed first, and gets a usage_error if it asks for another.
 template <class Kernels, device Device>
 class executor {
 public:
@@ -83,22 +84,27 @@ public:
     executor(const executor&) = delete;
     executor& operator=(const executor&) = delete;
     ~executor() {
-        if (running_.load(std::memory_order_acquire)) {
-            if (status_ == run_status::ok) status_ = run_status::stopped;
-            if (begun_) dispatcher_.stop();
-            while (!poll())
-                wait();
-        }
-        thread_.close();
+        closing_.store(true, std::memory_order_release);
+        device_.wake();
+        thread_.close();  // a run that is awaited is dispatched there: it ends there
+        while (running() && !poll())
+            wait();
         device_.release();
     }
 
     /// Runs the memgraph and returns how it went; the report is overwritten by the next run. Throws
-    /// usage_error while another run is under way (a kernel that calls it too) and after the device was lost.
+    /// usage_error while another run is under way (a kernel that calls it too) and after the device was lost,
+    /// and what on_progress throws, once the run is stopped.
     const run_report& run(const run_options& options = {}) {
         start(options);
-        while (!poll())
-            wait();
+        try {
+            finish();
+        } catch (...) {
+            options_.on_progress = nullptr;
+            stop(run_status::stopped);
+            finish();
+            throw;
+        }
         return report();
     }
 
@@ -121,11 +127,7 @@ public:
         priority_.rekey(dispatcher_.keys(), options.seed);
         begun_ = false;
         status_ = run_status::ok;
-        stop_callback_.emplace(options_.stop, waker{&device_});
-        if (options_.start_after != nullptr) {
-            gate_ = waker{&device_}.waiter();
-            options_.start_after->add(gate_);
-        }
+        callers_.attach(options_, device_);
     }
 
     /// Starts what can start and takes what has ended, without waiting. True if the run has ended: then
@@ -135,14 +137,14 @@ public:
         bool progressed = true;
         while (progressed) {
             // before news is taken: what ends while this thread does not run is no silence of the device
-            const std::int64_t looked = options_.watchdog ? device_.now() : 0;
+            const std::int64_t looked = silence_.is_watched() ? device_.now() : 0;
             dispatcher_.dispatch();
             progressed = dispatcher_.collect();
             if (has_coroutines_ && resume_kernels()) progressed = true;
-            if (progressed) last_progress_ = 0;
+            if (progressed) silence_.broken();
             look_at_limits(looked);
         }
-        if (options_.on_progress != nullptr && dispatcher_.completed() != told_) {
+        if (options_.on_progress != nullptr && dispatcher_.completed() != told_ && !closing_) {
             told_ = dispatcher_.completed();
             (*options_.on_progress)({told_, dispatcher_.plan().vertices});
         }
@@ -151,16 +153,14 @@ public:
     /// Sleeps until there may be something to poll for.
     void wait() noexcept {
         if (!begun_) {
-            device_.wait(options_.deadline ? options_.deadline->count() : never);
+            device_.wait(never);
             return;
         }
         if (dispatcher_.has_runnable()) return;
         std::int64_t until = never;
         if (options_.deadline && !dispatcher_.stopping()) until = options_.deadline->count();
-        if (options_.watchdog && dispatcher_.flights().total() > 0) {
-            if (last_progress_ == 0) last_progress_ = device_.now() + 1;
-            until = std::min(until, last_progress_ - 1 + options_.watchdog->count());
-        }
+        if (silence_.is_watched() && dispatcher_.flights().total() > 0)
+            until = std::min(until, silence_.until(device_.now()));
         if (has_coroutines_ && !dispatcher_.stopping()) until = std::min(until, slots_.next_time());
         const auto before = clock::now();
         device_.wait(until);
@@ -315,14 +315,15 @@ private:
 
     bool begin() {
         if (options_.start_after != nullptr && !options_.start_after->is_set()) {
-            if (options_.stop.stop_requested()) status_ = run_status::stopped;
+            if (stop_wanted()) status_ = run_status::stopped;
             return false;
         }
         if (status_ != run_status::ok) return false;
         device_.begin({.keep_times = options_.keep_times || options_.trace, .seed = options_.seed});
         dispatcher_.begin(options_.keep_times, options_.trace);
         begun_ = true;
-        last_progress_ = told_ = 0;
+        silence_.begin(options_.watchdog);
+        told_ = 0;
         slept_ = {};
         started_ = clock::now();
         look_at_limits(0);
@@ -330,16 +331,10 @@ private:
     }
     void look_at_limits(std::int64_t looked) {
         if (!dispatcher_.stopping()) {
-            if (options_.stop.stop_requested()) {
-                status_ = run_status::stopped;
-                dispatcher_.stop();
-            } else if (options_.deadline && device_.now() >= options_.deadline->count()) {
-                status_ = run_status::timed_out;
-                dispatcher_.stop();
-            }
+            const bool late = options_.deadline && device_.now() >= options_.deadline->count();
+            if (stop_wanted() || late) stop(stop_wanted() ? run_status::stopped : run_status::timed_out);
         }
-        if (options_.watchdog && last_progress_ != 0 && dispatcher_.flights().total() > 0 &&
-            looked - (last_progress_ - 1) >= options_.watchdog->count()) {
+        if (dispatcher_.flights().total() > 0 && silence_.is_too_long(looked)) {
             const auto [lane, v] = dispatcher_.flights().any();
             fail(fault_kind::no_progress, lane, v);
         }
@@ -360,14 +355,24 @@ private:
             report.vertices = dispatcher_.completed();
         }
         report.status = status_;
-        if (options_.start_after != nullptr) options_.start_after->remove(gate_);
-        stop_callback_.reset();
+        callers_.detach(options_);
         event* const signal = options_.signal;
         running_.store(false, std::memory_order_release);
         if (signal != nullptr) signal->set();
         return true;
     }
 
+    void finish() {
+        while (!poll())
+            wait();
+    }
+    void stop(run_status why) {
+        status_ = why;
+        dispatcher_.stop();
+    }
+    [[nodiscard]] bool stop_wanted() const noexcept {
+        return options_.stop.stop_requested() || closing_.load(std::memory_order_acquire);
+    }
     void check_idle() const {
         if (running()) throw usage_error("a run is under way");
     }
@@ -384,12 +389,12 @@ private:
     bool has_coroutines_ = false;
     detail::dispatcher_thread thread_;
     std::atomic<bool> running_{false};
+    std::atomic<bool> closing_{false};  // by the destructor
     bool begun_ = false;
     run_status status_ = run_status::ok;
     run_options options_;
-    event_waiter gate_ = {};
-    std::optional<std::stop_callback<waker>> stop_callback_;
-    std::int64_t last_progress_ = 0;  // 1 + the device's time from which the watchdog counts; 0: not counting
+    detail::caller_links<Device> callers_;
+    detail::silence silence_;
     std::uint32_t told_ = 0;
     clock::time_point started_ = {};
     clock::duration slept_ = {};

@@ -2,6 +2,7 @@
 // A device without lanes of its own: every unit of work has ended when submit returns, on the dispatcher's
 // thread. The plainest model of a device, for sequential runs and for measuring what dispatching costs.
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include <stowage/exec/detail/arena.hpp>
+#include <stowage/exec/detail/host_lane.hpp>
 #include <stowage/exec/device.hpp>
 
 namespace stowage::exec {
@@ -58,8 +60,14 @@ public:
     }
     void abort() noexcept {}
     [[nodiscard]] bool take(lane_index, completion&) noexcept { return false; }
-    void wait(std::int64_t) noexcept {}
-    void wake() noexcept {}
+    /// Sleeps until `wake` is called or the clock shows `until`: nothing else can be news.
+    void wait(std::int64_t until) noexcept {
+        std::chrono::nanoseconds most(-1);
+        if (until != never) most = std::chrono::nanoseconds(std::max<std::int64_t>(0, until - now()));
+        news_.wait_change(seen_, {}, most);
+        seen_ = news_.value();
+    }
+    void wake() noexcept { news_.raise(); }
     [[nodiscard]] std::int64_t now() const noexcept {
         return std::chrono::duration_cast<std::chrono::nanoseconds>(clock::now() - start_).count();
     }
@@ -70,6 +78,8 @@ private:
     inline_device_options options_;
     work_source<native_handle> source_;
     detail::memories memories_;
+    detail::progress_counter news_;
+    std::uint32_t seen_ = 0;
     clock::time_point start_ = clock::now();
 };
 static_assert(device<inline_device>);

@@ -8,6 +8,7 @@
 #include <memory>
 #include <thread>
 
+#include <stowage/error.hpp>
 #include <stowage/exec/detail/futex.hpp>
 
 namespace stowage::exec::detail {
@@ -20,13 +21,15 @@ public:
     ~dispatcher_thread() { close(); }
 
     /// Has the thread call `job(argument)`, then resume `waiting`. Makes the thread on the first call. Throws
-    /// std::system_error if there can be none.
+    /// std::system_error if there can be none, usage_error while close() waits for what the thread does.
     void post(void* argument, void (*job)(void*) noexcept, std::coroutine_handle<> waiting) {
         if (!shared_) {
             auto shared = std::make_shared<state>();
             thread_ = std::thread(&dispatcher_thread::serve, shared);
             shared_ = std::move(shared);
         }
+        if (shared_->quit.load(std::memory_order_acquire))
+            throw usage_error("the executor is being destroyed");
         shared_->argument = argument;
         shared_->job = job;
         shared_->waiting = waiting;

@@ -1,0 +1,274 @@
+// ctest-alone: GCC 12 takes the frames of its coroutines for types of a header
+// ctest-label: threads
+// What a reviewer tries: executors destroyed while a run is awaited, callbacks and kernels that throw, stops
+// at every moment, runs at once, nothing to run, no bytes, files that cannot be.
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <chrono>
+#include <coroutine>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <stowage/exec.hpp>
+#include <stowage/graph.hpp>
+
+#include "support/random_memgraph.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace stowage;
+using namespace std::chrono_literals;
+using exec::lane_index;
+
+namespace {
+
+using call_type = exec::kernel_call<lane_index>;
+using any_kernel = std::function<void(const call_type&)>;
+
+/// Operators without operands, one after the other.
+struct chain {
+    tensor_graph program;
+    turnip::memgraph graph;
+    explicit chain(std::uint32_t count) {
+        stowage::program source;
+        graph.arena_bytes = {0};
+        for (std::uint32_t i = 0; i < count; ++i) {
+            source.add_operator({});
+            graph.add({.op = i}, {}, {});
+            if (i > 0) graph.edges.push_back({i - 1, i, turnip::edge_kind::control});
+        }
+        program = make_tensor_graph(source);
+    }
+};
+
+/// A coroutine that nobody waits for: it starts at once and destroys itself at its end.
+struct detached {
+    struct promise_type {
+        detached get_return_object() noexcept { return {}; }
+        std::suspend_never initial_suspend() noexcept { return {}; }
+        std::suspend_never final_suspend() noexcept { return {}; }
+        void return_void() noexcept {}
+        void unhandled_exception() { std::terminate(); }
+    };
+};
+
+/// Awaits runs until there can be no more.
+template <class Executor>
+detached run_for_ever(Executor& executor, std::vector<exec::run_status>& seen, bool& refused) {
+    while (true) {
+        try {
+            const exec::run_report& report = co_await executor.run_async();
+            seen.push_back(report.status);
+        } catch (const exec::usage_error&) {
+            refused = true;
+            co_return;
+        }
+    }
+}
+
+}  // namespace
+
+TEST_CASE(
+    "an executor that is destroyed while its runs are awaited stops them, resumes who awaits and is gone") {
+    for (int pause = 0; pause < 20; ++pause) {
+        const chain ten(10);
+        std::atomic<int> calls{0};
+        const any_kernel kernel = [&](const call_type&) { ++calls; };
+        std::vector<exec::run_status> seen;
+        bool refused = false;
+        exec::host_device device({.notifier = static_cast<exec::notifier>(pause % 3)});
+        {
+            exec::executor executor{ten.program, ten.graph, kernel, device};
+            run_for_ever(executor, seen, refused);
+            std::this_thread::sleep_for(pause * 50us);
+        }
+        CHECK(refused);
+        CHECK_FALSE(seen.empty());
+        for (std::size_t i = 0; i + 1 < seen.size(); ++i)
+            CHECK(seen[i] == exec::run_status::ok);
+    }
+}
+
+TEST_CASE("what a progress callback throws comes out of run, and the next run is a good one") {
+    const chain ten(10);
+    const any_kernel kernel = [](const call_type&) {};
+    const auto check = [&](auto& device) {
+        exec::executor executor{ten.program, ten.graph, kernel, device, {.window = 2}};
+        const std::function<void(const exec::progress&)> throws = [](const exec::progress&) {
+            throw std::domain_error("no more of it");
+        };
+        for (int i = 0; i < 3; ++i) {
+            CHECK_THROWS_AS(executor.run({.on_progress = &throws}), std::domain_error);
+            CHECK_FALSE(executor.running());
+            CHECK(executor.run().vertices == 10);
+        }
+        executor.start({.on_progress = &throws});  // and is destroyed
+    };
+    exec::host_device threads;
+    exec::simulated_device simulated;
+    exec::inline_device at_once;
+    check(threads);
+    check(simulated);
+    check(at_once);
+}
+
+TEST_CASE("a stop before, during and after a run; anything may be thrown") {
+    const chain ten(10);
+    std::stop_source stop;
+    bool stops = false;
+    bool throws = false;
+    const any_kernel kernel = [&](const call_type& call) {
+        if (stops && call.op == 4) stop.request_stop();
+        if (throws && call.op == 4) throw 7;
+    };
+    const auto check = [&](auto& device) {
+        exec::executor executor{ten.program, ten.graph, kernel, device, {.window = 1}};
+        stop = {};
+        stop.request_stop();
+        CHECK(executor.run({.stop = stop.get_token()}).status == exec::run_status::stopped);
+        CHECK(executor.report().vertices == 0);
+        stop = {};
+        stops = true;
+        const exec::run_report& report = executor.run({.stop = stop.get_token()});
+        CHECK((report.status == exec::run_status::stopped) == (report.vertices < 10));
+        CHECK(report.vertices >= 5);
+        stops = false;
+        stop = {};
+        CHECK(executor.run({.stop = stop.get_token()}));
+        stop.request_stop();
+        throws = true;
+        CHECK(executor.run().error.value().op.index == 4);
+        CHECK_FALSE(executor.report().error.value().message.empty());
+        throws = false;
+        CHECK(executor.run().vertices == 10);
+    };
+    exec::host_device threads;
+    exec::simulated_device simulated;
+    exec::inline_device at_once;
+    check(threads);
+    check(simulated);
+    check(at_once);
+}
+
+TEST_CASE(
+    "runs asked for by two threads at once: one is made, the other refused; two executors run at once") {
+    const auto made = test::make_random_memgraph(5);
+    const exec::synthetic_digests digests(made.program);
+    const exec::synthetic_kernels kernels(made.program, digests);
+    std::atomic<int> good{0};
+    std::atomic<int> refused{0};
+    const chain ten(10);
+    const any_kernel nothing = [](const call_type&) {};
+    exec::host_device shared;
+    exec::executor executor{ten.program, ten.graph, nothing, shared};
+    const auto work = [&] {
+        exec::host_device device;
+        exec::executor own{made.program, made.graph, kernels, device, {.window = 2}};
+        for (int i = 0; i < 10; ++i) {
+            kernels.fill(own, made.graph.start);
+            if (own.run()) kernels.check(own, made.graph.final);
+            try {
+                executor.start();
+                while (!executor.poll())
+                    executor.wait();
+                ++good;
+            } catch (const exec::usage_error&) {
+                ++refused;
+            }
+        }
+    };
+    {
+        std::jthread other(work);
+        work();
+    }
+    CHECK(good + refused == 20);
+    CHECK(good > 0);
+}
+
+TEST_CASE("nothing to run, on no device and on one") {
+    const tensor_graph program = make_tensor_graph(stowage::program());
+    for (const std::size_t devices : {0, 1}) {
+        turnip::memgraph graph;
+        graph.arena_bytes.assign(devices, 0);
+        const any_kernel kernel = [](const call_type&) {};
+        const auto check = [&](auto& device) {
+            exec::executor executor{program, graph, kernel, device};
+            for (int i = 0; i < 2; ++i) {
+                const exec::run_report& report = executor.run({.watchdog = 10s, .trace = true});
+                CHECK(report.status == exec::run_status::ok);
+                CHECK(report.vertices == 0);
+            }
+        };
+        exec::host_device threads;
+        exec::simulated_device simulated;
+        exec::inline_device at_once;
+        check(threads);
+        check(simulated);
+        check(at_once);
+    }
+}
+
+TEST_CASE("buffers without bytes are moved and used like others") {
+    stowage::program source;
+    const buffer_id x = source.add_buffer({.bytes = 0, .kind = buffer_kind::input});
+    const buffer_id y = source.add_buffer({.bytes = 0, .kind = buffer_kind::output});
+    source.add_operator({.reads = {x}, .writes = {y}});
+    const tensor_graph program = make_tensor_graph(source);
+    turnip::memgraph graph;
+    graph.arena_bytes = {0};
+    const turnip::operand places[] = {{0, 0, 0}, {1, 0, 0}};
+    graph.start = {{0, turnip::host, 0}};
+    graph.final = {{1, turnip::host, 0}};
+    graph.add({.kind = turnip::vertex_kind::reload}, {}, {places, 1});
+    graph.add({.op = 0}, {places, 1}, {places + 1, 1});
+    graph.add({.kind = turnip::vertex_kind::offload}, {places + 1, 1}, {});
+    graph.edges = {{0, 1}, {1, 2}};
+    const any_kernel kernel = [](const call_type& call) {
+        if (!call.input<float>(0).empty() || !call.output<float>(0).empty()) throw std::logic_error("bytes");
+    };
+    const test::temporary_folder folder;
+    const auto check = [&](auto& device) {
+        exec::executor executor{program, graph, kernel, device, {.window = 2, .copy_chunk_bytes = 8}};
+        executor.write(0, {});
+        CHECK(executor.run());
+        CHECK(executor.report().vertices == 3);
+        executor.read(1, {});
+    };
+    exec::host_device threads;
+    exec::host_device file({.host_file = folder / "store"});
+    exec::simulated_device simulated;
+    exec::inline_device at_once;
+    check(threads);
+    check(file);
+    check(simulated);
+    check(at_once);
+}
+
+TEST_CASE("a host store larger than its disk is refused before anything runs, and leaves no file") {
+    auto made = test::make_random_memgraph(2);
+    made.graph.host_bytes = std::int64_t{1} << 60U;
+    const exec::synthetic_digests digests(made.program);
+    const exec::synthetic_kernels kernels(made.program, digests);
+    const test::temporary_folder folder;
+    exec::host_device device({.host_file = folder / "store"});
+    std::string place;
+    try {
+        exec::executor executor{made.program, made.graph, kernels, device};
+    } catch (const exec::device_error& error) {
+        place = error.place();
+        CHECK(error.bytes() == made.graph.host_bytes);
+    }
+    CHECK(place == "host");
+    CHECK(folder.size() == 0);
+}
