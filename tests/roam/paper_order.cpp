@@ -32,6 +32,23 @@ TEST_CASE("the radius with the least peak is taken, and trying more never costs"
     }
 }
 
+TEST_CASE("the alpha with the least peak is taken, each branch's own first, and the caller's is kept") {
+    for (const std::int64_t activation : {8, 16, 64}) {
+        const tensor_graph graph =
+            test::training_graph({.layers = 6, .by = test::optimizer::adam, .activation_bytes = activation});
+        const auto order = [&](const roam::paper_order_options& options) {
+            budget account;
+            return roam::order_as_paper(graph, order::lescea{}, account, options);
+        };
+        const roam::paper_ordering own = order({.alphas = {}, .keep_program_order = false});
+        const roam::paper_ordering all = order({.keep_program_order = false});
+        CHECK_FALSE(own.alpha.has_value());
+        CHECK(all.ordered.peak <= own.ordered.peak);
+        CHECK((all.ordered.peak < own.ordered.peak) == all.alpha.has_value());
+        CHECK(order({.updates = {.alpha = 2.5}, .keep_program_order = false}).alpha == 2.5);
+    }
+}
+
 TEST_CASE("program order is kept where it is better, and only if that is asked for") {
     stowage::detail::splitmix64 random(9);
     int kept = 0;

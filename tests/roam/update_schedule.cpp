@@ -9,6 +9,7 @@
 
 #include <stowage/budget.hpp>
 #include <stowage/order/exact.hpp>
+#include <stowage/order/plan.hpp>
 #include <stowage/roam/by_segments.hpp>
 #include <stowage/verify.hpp>
 
@@ -126,6 +127,79 @@ TEST_CASE("delaying saves bytes where gradients are larger than activations, and
     CHECK(late.peak == test::least_peak(graph));
 }
 
+namespace {
+
+/// Layers whose backward operator makes both gradients at once, as convolutions do, and Adam in place; the
+/// last layers have large weights, the first ones large activations.
+tensor_graph convolutions(int layers) {
+    program step;
+    const auto transient = [&](std::int64_t bytes) { return step.add_buffer({.bytes = bytes}); };
+    const auto parameter = [&](std::int64_t bytes) {
+        return step.add_buffer({.bytes = bytes, .kind = buffer_kind::parameter});
+    };
+    std::vector<buffer_id> weight;
+    std::vector<buffer_id> x = {transient(400)};
+    step.add_operator({.name = "in", .writes = {x[0]}, .stage = stage::forward});
+    for (int i = 0; i < layers; ++i) {
+        weight.push_back(parameter(100));
+        x.push_back(transient(i + 1 == layers ? 4 : 60));
+        step.add_operator(
+            {.reads = {x[x.size() - 2], weight.back()}, .writes = {x.back()}, .stage = stage::forward});
+    }
+    buffer_id g = transient(4);
+    step.add_operator({.reads = {x.back()}, .writes = {g}, .stage = stage::backward});
+    for (auto i = static_cast<std::size_t>(layers); i-- > 0;) {
+        const auto dx = transient(4);
+        const auto dw = transient(100);
+        const auto root = transient(100);
+        const auto scaled = transient(100);
+        const auto m = parameter(100);
+        const auto v = parameter(100);
+        step.add_operator(
+            {.name = "both", .reads = {g, x[i], weight[i]}, .writes = {dx, dw}, .stage = stage::backward});
+        step.add_operator({.name = "m", .reads = {dw, m}, .writes = {m}, .stage = stage::update});
+        step.add_operator({.name = "v", .reads = {dw, v}, .writes = {v}, .stage = stage::update});
+        step.add_operator({.name = "root", .reads = {v}, .writes = {root}, .stage = stage::update});
+        step.add_operator({.name = "scaled", .reads = {root, m}, .writes = {scaled}, .stage = stage::update});
+        step.add_operator(
+            {.name = "update", .reads = {scaled, weight[i]}, .writes = {weight[i]}, .stage = stage::update});
+        g = dx;
+    }
+    const auto out = step.add_buffer({.bytes = 4, .kind = buffer_kind::output});
+    step.add_operator({.reads = {g}, .writes = {out}, .stage = stage::backward});
+    return make_tensor_graph(step);
+}
+
+}  // namespace
+
+TEST_CASE("what a delay keeps: the cheapest part keeps nothing once Adam has its moments") {
+    const tensor_graph graph = convolutions(5);
+    const auto peak = [&](roam::delayed_part part) {
+        return solve(graph, roam::schedule_updates(graph, {.radius = 0, .alpha = 5, .part = part})).peak;
+    };
+    const auto cheapest = roam::schedule_updates(graph, {.radius = 0, .alpha = 5});
+    REQUIRE(delayed(cheapest) > 1);
+    for (const roam::scheduled_branch& branch : cheapest.branches)
+        CHECK(branch.at_once == (branch.scheduled == branch.earliest ? 0 : 2));  // m and v
+    CHECK(peak(roam::delayed_part::cheapest) < peak(roam::delayed_part::update));
+    CHECK(peak(roam::delayed_part::update) == peak(roam::delayed_part::branch));  // the trunk makes gradients
+    budget account;
+    CHECK(peak(roam::delayed_part::cheapest) == order::plan(graph, order::exact{}, account).peak);
+}
+
+TEST_CASE("what a delay keeps: gradients that are larger than what they are made of are made late") {
+    const tensor_graph graph = test::training_graph(
+        {.layers = 5, .by = optimizer::adam, .weight_bytes = 640, .activation_bytes = 8});
+    const roam::update_options cheapest{.radius = 0, .alpha = 5};
+    roam::update_options update = cheapest;
+    update.part = roam::delayed_part::update;
+    const auto late = roam::schedule_updates(graph, cheapest);
+    REQUIRE(delayed(late) > 1);
+    for (const roam::scheduled_branch& branch : late.branches)
+        CHECK(branch.at_once == 0);
+    CHECK(solve(graph, late).peak < solve(graph, roam::schedule_updates(graph, update)).peak);
+}
+
 TEST_CASE(
     "what the backward pass computes again ties segments together, unless only the trunk is looked at") {
     program step;
@@ -172,6 +246,7 @@ TEST_CASE("every schedule of any program is legal, whatever the options") {
         const roam::update_options options{.radius = random.uniform() * 2,
                                            .alpha = 3 * random.uniform(),
                                            .delay = random.below(4) != 0,
+                                           .part = static_cast<roam::delayed_part>(random.below(3)),
                                            .trunk = random.below(3) != 0};
         const roam::update_schedule schedule = roam::schedule_updates(graph, options);
         const roam::segmented_order found = solve(graph, schedule);

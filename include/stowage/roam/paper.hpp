@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,6 +30,7 @@
 #include <stowage/roam/paper_order.hpp>
 #include <stowage/roam/planner.hpp>
 #include <stowage/roam/subgraph_tree.hpp>
+#include <stowage/roam/top_shelf.hpp>
 #include <stowage/roam/tree_layout.hpp>
 #include <stowage/solver/concepts.hpp>
 #include <stowage/solver/enumerator.hpp>
@@ -46,6 +48,7 @@ struct paper_options {
 struct paper_report {
     bool trunk = true;                          ///< segments are those of the trunk, else longer ones
     double radius = 0;                          ///< delay radius that was taken
+    std::optional<double> alpha = {};           ///< alpha that was taken; none: each branch's own
     std::size_t branches = 0;                   ///< weight-update branches
     std::size_t delayed = 0;                    ///< of them, those that run later than they could
     bool is_program_order = false;              ///< program order was better than the segments' orders
@@ -147,11 +150,16 @@ public:
             make_subgraph_tree(graph, ordering.schedule, made.ordered.order, made.items, options_.tree);
         search_limits limits = options.limits();
         limits.states = std::max<std::uint64_t>(limits.states, made.items.item_count());
-        budget layout_account(limits, start);
-        tree_layout laid_out = lay_out_tree(
-            tree, made.items, layout_policy_, layout_account, options_.concatenation, options.seed,
-            options.threads,
-            [&](std::size_t done, std::size_t all) { tell(options, "layout", 0, bound, done, all); });
+        const auto lay_out = [&](const layout::order_layout& items) {
+            budget layout_account(limits, start);
+            return lay_out_tree(tree, items, layout_policy_, layout_account, options_.concatenation,
+                                options.seed, options.threads, [&](std::size_t done, std::size_t all) {
+                                    tell(options, "layout", 0, bound, done, all);
+                                });
+        };
+        tree_layout laid_out = lay_out(made.items);
+        if (laid_out.arena > bound && laid_out.arena - bound < proven.witness.granule)
+            lay_out_below_shelf(made.items, proven, lay_out, laid_out);
         made.laid_out.offsets = std::move(laid_out.offsets);
         made.laid_out.arena = laid_out.arena;
         made.laid_out.found_by = "subgraph tree";
@@ -159,6 +167,7 @@ public:
         if (report != nullptr) {
             *report = {.trunk = ordering.trunk,
                        .radius = ordering.radius,
+                       .alpha = ordering.alpha,
                        .branches = ordering.schedule.branches.size(),
                        .delayed = ordering.delayed(),
                        .is_program_order = ordering.is_program_order,
@@ -184,6 +193,20 @@ private:
 
     [[nodiscard]] static double seconds(budget::clock::duration span) {
         return std::chrono::duration<double>(span).count();
+    }
+    /// Where only padding keeps the arena above what is proven: the tree without the buffers that rounding
+    /// raises most, and these on top (top_shelf.hpp), if that is better.
+    template <class LayOut>
+    static void lay_out_below_shelf(const layout::order_layout& items, const proven_arena& proven,
+                                    const LayOut& lay_out, tree_layout& best) {
+        const shelf_plan shelf = plan_shelf(items.problem, proven);
+        if (shelf.buffers.empty()) return;
+        layout::order_layout rest = items;
+        rest.problem = shelf.rest_of(std::move(rest.problem));
+        tree_layout other = lay_out(rest);
+        shelf.put_on_top(other.arena, proven.witness.granule, other.offsets);
+        other.arena = layout::arena_of(items.problem, other.offsets);
+        if (other.arena < best.arena) best = std::move(other);
     }
     static void tell(const options& options, std::string_view phase, std::int64_t best, std::int64_t bound,
                      std::size_t done, std::size_t all) {

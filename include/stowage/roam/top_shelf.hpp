@@ -71,6 +71,36 @@ template <class = void>
     return chosen;
 }
 
+/// The shelf that the proven arena needs, and the arena below it; no buffers where it needs none or none can
+/// be had. O(n log n).
+struct shelf_plan {
+    std::vector<std::size_t> buffers = {};  ///< in order of time
+    std::int64_t below = 0;                 ///< what the rest is to fit into
+
+    /// The problem without them.
+    [[nodiscard]] layout::problem rest_of(layout::problem problem) const {
+        for (const std::size_t b : buffers)
+            problem.buffers[b].upper = problem.buffers[b].lower;
+        return problem;
+    }
+    /// Puts them on top of the rest, which takes `arena` bytes.
+    void put_on_top(std::int64_t arena, std::int64_t granule, std::vector<std::int64_t>& offsets) const {
+        const std::int64_t top = arena + layout::detail::pad_of(arena, granule);
+        for (const std::size_t b : buffers)
+            offsets[b] = top;
+    }
+};
+
+/// Plans it.
+template <class = void>
+[[nodiscard]] shelf_plan plan_shelf(const layout::problem& problem, const proven_arena& proven) {
+    const arena_witness& witness = proven.witness;
+    shelf_plan result{.below = witness.bytes - witness.granule};
+    if (witness.granule == problem.alignment && witness.granule > 1 && witness.arena_bound() == proven.bytes)
+        result.buffers = top_shelf(problem, result.below, proven.bytes - result.below);
+    return result;
+}
+
 /// Lays out by `policy`: with a shelf on top, where the proven arena needs one and it can be had, for a
 /// quarter of the account, but enough for a skyline or two; then, unless that met the bound, as it is. The
 /// better one; errors as layout::plan.
@@ -78,22 +108,13 @@ template <layout::layout_policy Policy>
 [[nodiscard]] layout::solution lay_out_to_bound(const layout::problem& problem, const Policy& policy,
                                                 budget& account, std::uint64_t seed,
                                                 const proven_arena& proven) {
-    const arena_witness& witness = proven.witness;
-    const std::int64_t below = witness.bytes - witness.granule;
-    std::vector<std::size_t> shelf;
-    if (witness.granule == problem.alignment && witness.granule > 1 && witness.arena_bound() == proven.bytes)
-        shelf = top_shelf(problem, below, proven.bytes - below);
-    if (shelf.empty()) return layout::plan(problem, policy, account, seed, proven.bytes);
-    layout::problem rest = problem;
-    for (const std::size_t b : shelf)
-        rest.buffers[b].upper = rest.buffers[b].lower;
+    const shelf_plan shelf = plan_shelf(problem, proven);
+    if (shelf.buffers.empty()) return layout::plan(problem, policy, account, seed, proven.bytes);
     budget part =
         account.slice(std::max<std::uint64_t>({account.left() / 4, 2 * problem.buffers.size(), 2'000}));
-    layout::solution best = layout::plan(rest, policy, part, seed, below);
+    layout::solution best = layout::plan(shelf.rest_of(problem), policy, part, seed, shelf.below);
     account.settle(part);
-    const std::int64_t top = best.arena + layout::detail::pad_of(best.arena, witness.granule);
-    for (const std::size_t b : shelf)
-        best.offsets[b] = top;
+    shelf.put_on_top(best.arena, proven.witness.granule, best.offsets);
     best.arena = layout::arena_of(problem, best.offsets);
     if (best.arena > proven.bytes && !account.exhausted()) {
         layout::solution plain = layout::plan(problem, policy, account, seed, proven.bytes);

@@ -26,6 +26,14 @@
 
 namespace stowage::roam {
 
+/// Which operators of a delayed branch run late; the others run as if the branch were not delayed.
+enum class delayed_part : std::uint8_t {
+    branch,    ///< all of them: what the gradient is made of is kept
+    update,    ///< those of the update, as the paper has it: the gradient is kept
+    cheapest,  ///< what stands after the moment at which least is kept, and needed to come there, e.g. once
+               ///< Adam has taken the gradient into its moments
+};
+
 /// Options of the rule.
 struct update_options {
     /// The delay radius r: branches whose gradient is not larger than this many mean tensors are never
@@ -33,6 +41,7 @@ struct update_options {
     double radius = 1.0;
     std::optional<double> alpha = {};  ///< alpha of every branch; unset: each branch's own, as measured
     bool delay = true;                 ///< false: every branch runs as early as it can, for comparison
+    delayed_part part = delayed_part::cheapest;  ///< what is delayed of a branch
     /// Look for boundaries on the trunk alone (detail/trunk.hpp). False: among all operators beside the
     /// branches, as the paper's definition has it; then masks and values that are computed again tie segments
     /// together.
@@ -44,6 +53,7 @@ struct scheduled_branch {
     update_branch branch = {};    ///< its operators and sizes
     std::uint32_t earliest = 0;   ///< first segment that its gradient's operands allow
     std::uint32_t scheduled = 0;  ///< segment that it was given
+    std::size_t at_once = 0;  ///< so many of its operators, from the first, run in `earliest` all the same
 };
 
 /// A training step in segments, with the updates in their places.
@@ -123,6 +133,83 @@ template <class = void>
     return slot;
 }
 
+/// What a branch holds while it stands still after some of its operators, and while they run.
+struct branch_bytes {
+    std::vector<std::int64_t> kept;    ///< after so many operators: tensors used before and after
+    std::vector<std::int64_t> during;  ///< while each operator runs, workspace included
+};
+
+/// Bytes of the tensors that the branch's operators access; one with users outside it is alive before the
+/// branch begins, and after it ends where one of them runs after the branch's earliest segment. O(accesses of
+/// those tensors, and the logarithm of the branch's).
+template <class = void>
+[[nodiscard]] branch_bytes bytes_of_branch(const tensor_graph& graph,
+                                           const std::vector<std::uint32_t>& slot_of,
+                                           const scheduled_branch& branch) {
+    const std::vector<operator_index>& operators = branch.branch.operators;
+    std::vector<buffer_index> buffers;
+    for (const operator_index op : operators) {
+        for (const buffer_index b : graph.accesses(op)) {
+            if (graph.is_planned(b) && graph.bytes(b) > 0) buffers.push_back(b);
+        }
+    }
+    std::sort(buffers.begin(), buffers.end());
+    buffers.erase(std::unique(buffers.begin(), buffers.end()), buffers.end());
+    branch_bytes result{.kept = std::vector<std::int64_t>(operators.size() + 2, 0),
+                        .during = std::vector<std::int64_t>(operators.size(), 0)};
+    for (const buffer_index b : buffers) {
+        bool before = graph.kind(b) == buffer_kind::donated;
+        bool after = graph.kind(b) == buffer_kind::output;
+        std::size_t first = operators.size();
+        std::size_t last = 0;
+        for (const operator_index op : graph.users(b)) {
+            const auto at = std::lower_bound(operators.begin(), operators.end(), op);
+            if (at == operators.end() || *at != op) {
+                before = true;
+                after = after || slot_of[op] > branch.earliest;
+                continue;
+            }
+            first = std::min(first, static_cast<std::size_t>(at - operators.begin()));
+            last = std::max(last, static_cast<std::size_t>(at - operators.begin()));
+        }
+        if (!before) result.during[first] += graph.bytes(b);
+        result.kept[before ? 0 : first + 1] += graph.bytes(b);
+        result.kept[after ? operators.size() + 1 : last + 1] -= graph.bytes(b);
+    }
+    for (std::size_t i = 0; i < operators.size(); ++i) {
+        result.during[i] += result.kept[i] + graph.workspace(operators[i]);
+        result.kept[i + 1] += result.kept[i];
+    }
+    result.kept.pop_back();
+    return result;
+}
+
+/// How many operators of a delayed branch run at once. O(as bytes_of_branch).
+template <class = void>
+[[nodiscard]] std::size_t operators_at_once(const tensor_graph& graph, const std::vector<stage>& stages,
+                                            const std::vector<std::uint32_t>& slot_of,
+                                            const scheduled_branch& branch, delayed_part part) {
+    const std::vector<operator_index>& operators = branch.branch.operators;
+    if (part == delayed_part::branch) return 0;
+    if (part == delayed_part::update) {
+        const auto first = std::find_if(operators.begin(), operators.end(),
+                                        [&](operator_index op) { return stages[op] == stage::update; });
+        return static_cast<std::size_t>(first - operators.begin());
+    }
+    const branch_bytes bytes = bytes_of_branch(graph, slot_of, branch);
+    std::size_t best = 0;
+    std::int64_t least = bytes.kept[0];
+    std::int64_t peak = bytes.kept[0];
+    for (std::size_t i = 1; i < operators.size(); ++i) {
+        peak = std::max(peak, bytes.during[i - 1]);
+        const std::int64_t cost = bytes.kept[i] + peak - bytes.kept[0];
+        if (cost >= least) continue;
+        least = cost;
+        best = i;
+    }
+    return best;
+}
+
 }  // namespace detail
 
 /// Splits a training step into segments and gives every weight update one of them by ROAM's rule. A program
@@ -154,14 +241,19 @@ template <class = void>
     }
     detail::sum_activations(graph, slots.of, result);
     result.mean_bytes = detail::mean_tensor_bytes(graph);
-    for (scheduled_branch& branch : result.branches)
+    for (scheduled_branch& branch : result.branches) {
         branch.scheduled = detail::place_of_branch(result, branch, options);
+        if (branch.scheduled == branch.earliest) continue;
+        branch.at_once = detail::operators_at_once(graph, result.stages, slots.of, branch, options.part);
+    }
+    for (scheduled_branch& branch : result.branches) {
+        for (std::size_t i = branch.at_once; i < branch.branch.operators.size(); ++i)
+            slots.of[branch.branch.operators[i]] = branch.scheduled;
+    }
     for (operator_index op = 0; op < graph.operator_count(); ++op) {
-        if (branch_of[op] != detail::no_group) {
-            slots.of[op] = result.branches[branch_of[op]].scheduled;
-        } else if (roles[op] == detail::part_role::follower) {
+        if (branch_of[op] != detail::no_group) continue;
+        if (roles[op] == detail::part_role::follower)
             slots.of[op] = detail::earliest_slot(graph, slots.of, op);
-        }
     }
     detail::place_sources(graph, roles, slots.of);
     for (operator_index op = 0; op < graph.operator_count(); ++op) {
