@@ -8,8 +8,8 @@
 #include <memory>
 #include <thread>
 
-#include <stowage/error.hpp>
 #include <stowage/exec/detail/futex.hpp>
+#include <stowage/exec/fault.hpp>
 
 namespace stowage::exec::detail {
 
