@@ -173,10 +173,12 @@ private:
         hints_.target = result_.bytes_moved_lower_bound;
         hints_.start = first.kept();
     }
-    /// Rounds of the relaxation: none in programs so long that there would be too few.
+    /// Rounds of the relaxation. Fewer than 200 are of no use: long programs get those, and up to five times
+    /// the work; the longest none.
     [[nodiscard]] std::size_t relaxed_rounds() const {
         const std::uint64_t rounds = options_.relaxation_work / (model_.gaps.size() + model_.steps.size());
-        return rounds < 200 ? 0 : static_cast<std::size_t>(std::min<std::uint64_t>(rounds, 6000));
+        if (rounds < 40) return 0;
+        return static_cast<std::size_t>(std::clamp<std::uint64_t>(rounds, 200, 6000));
     }
     /// Several devices: bytes may wait on another device, so the proven bound takes them for one pool.
     void find_pooled_bound(std::int64_t known) {

@@ -28,12 +28,11 @@ concept home_hooks = shelf_hooks<Hooks> && requires(const Hooks& hooks, std::uin
 
 /// Moves each to its home where that is free or can be cleared; those that could not go are left where they
 /// are. Homes are cleared for the largest first: whoever is home never has to move again. O(log residents) a
-/// move where homes are free; to clear one costs O(residents), and is given up after some hundred thousand
-/// looks.
+/// move; to clear a home is given up for all after a hundred thousand tries.
 template <home_hooks Hooks>
 void walk_home(shelf& arena, std::vector<homecomer> coming, Hooks& hooks) {
     constexpr int most_passes = 16;
-    constexpr std::size_t most_looks = 400'000;
+    constexpr std::size_t most_clears = 100'000;
     std::sort(coming.begin(), coming.end(), [](const homecomer& a, const homecomer& b) {
         return a.bytes != b.bytes ? a.bytes > b.bytes : a.owner < b.owner;
     });
@@ -45,25 +44,20 @@ void walk_home(shelf& arena, std::vector<homecomer> coming, Hooks& hooks) {
         return true;
     };
     // A move may free the place of another.
-    const auto settle = [&] {
-        for (int pass = 0; pass < most_passes; ++pass) {
-            const std::size_t before = coming.size();
-            std::erase_if(coming, go);
-            if (coming.size() == before || coming.empty()) return;
-        }
-    };
-    settle();
-    std::size_t looks = 0;
-    for (bool again = true; again && !coming.empty();) {
-        again = false;
-        for (const homecomer& one : coming) {
-            looks += arena.map().used().size();
-            if (looks > most_looks) return;
-            if (!arena.clear(one.home, one.home + one.bytes, hooks) || !go(one)) continue;
-            again = true;
-            break;
-        }
-        settle();
+    for (int pass = 0; pass < most_passes && !coming.empty(); ++pass) {
+        const std::size_t before = coming.size();
+        std::erase_if(coming, go);
+        if (coming.size() == before) break;
+    }
+    std::size_t clears = 0;
+    for (bool again = true; again && clears < most_clears;) {
+        const std::size_t before = coming.size();
+        std::erase_if(coming, [&](const homecomer& one) {
+            if (go(one)) return true;
+            if (++clears > most_clears) return false;
+            return arena.clear(one.home, one.home + one.bytes, hooks) && go(one);
+        });
+        again = coming.size() < before;
     }
 }
 

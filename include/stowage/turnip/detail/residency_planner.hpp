@@ -100,7 +100,7 @@ public:
                                   stowed_plan& best) {
         save_late_ = save_late;
         found_ = false;
-        hard_to_tie_ = false;
+        hard_to_tie_ = is_long();  // with gaps in their lifetimes, layouts would take a minute
         repair_work_ = 0;
         residency_hints now = hints;
         slack withheld(model_.devices, std::vector<std::int64_t>(model_.steps.size(), 0));
@@ -137,7 +137,7 @@ private:
     static constexpr std::size_t most_rounds = 8;
     static constexpr std::size_t most_tries = 6;
     static constexpr std::size_t most_repairs = 8;
-    static constexpr std::size_t most_repair_work = 100'000;  // rectangles laid out
+    static constexpr std::size_t most_repair_work = 40'000;  // rectangles laid out
 
     [[nodiscard]] bool is_long() const noexcept { return model_.steps.size() > 20'000; }
     /// One decision, its layout and its script; the better one becomes `best`. `more`, if given, receives
