@@ -70,7 +70,10 @@ private:
                 shared->job(shared->argument);
                 shared->waiting.resume();
             }
-            if (shared->quit.load(std::memory_order_acquire)) return;
+            // what the coroutine has asked for before it was told to quit is done, or nobody would resume it
+            if (shared->quit.load(std::memory_order_acquire) &&
+                (shared->word.load(std::memory_order_acquire) & 1U) == 0)
+                return;
         }
     }
     std::shared_ptr<state> shared_;
