@@ -199,7 +199,7 @@ TEST_CASE(
 
 TEST_CASE("nothing to run, on no device and on one") {
     const tensor_graph program = make_tensor_graph(stowage::program());
-    for (const std::size_t devices : {0, 1}) {
+    for (const std::size_t devices : {0U, 1U}) {
         turnip::memgraph graph;
         graph.arena_bytes.assign(devices, 0);
         const any_kernel kernel = [](const call_type&) {};
