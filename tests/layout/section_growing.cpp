@@ -68,7 +68,11 @@ TEST_CASE("limits and problems that are not for it leave the question open") {
     layout::problem problem;
     problem.buffers = {{.lower = 0, .upper = 2, .size = 5, .offset = 4}};
     budget account;
+    CHECK(layout::section_growing{}.decide(problem, 100, account).status == status::feasible);
+    CHECK(layout::section_growing{}.decide(problem, 8, account).status == status::infeasible);
+    problem.capacities = {50, 50};
     CHECK(layout::section_growing{}.decide(problem, 100, account).status == status::unknown);
+    problem.capacities.clear();
     problem.buffers.clear();
     CHECK(layout::section_growing{}.decide(problem, 0, account).status == status::feasible);
     CHECK(layout::section_growing{}.decide(problem, -1, account).status == status::infeasible);

@@ -33,7 +33,7 @@ struct exact_options {
     bool keys = true;                       ///< conflict-driven and perturbed keys take part
     bool between = true;  ///< also search at capacities between the bound and the best arena so far
     std::size_t canonical =
-        200;  ///< up to so many buffers with pins, gaps or mixed alignments are searched exactly
+        200;  ///< up to so many buffers with pins, gaps or mixed alignments the branch and bound goes first
     std::int64_t common_alignment =
         4096;  ///< larger problems are also tried with gaps closed and one alignment, if that is at most this
 };
@@ -41,10 +41,12 @@ struct exact_options {
 /// Looks for a layout at context.lower_bound until the account runs out; returns the best one below
 /// context.target that it meets on the way, or an empty list, and raises the bound where it refutes it. Meant
 /// to follow layout::skylines in a portfolio. Valley search, section growing, conflict-driven and perturbed
-/// keys take turns in growing slices; pins, gaps and mixed alignments are left to the canonical branch and
-/// bound, which alone is exact on them; larger problems with gaps or mixed alignments are searched with the
-/// gaps closed and the alignments made equal, whose layouts are theirs too. Deterministic for one seed unless
-/// a clock ran out; memory linear in the buffers' widths (sections spanned).
+/// keys take turns in growing slices. Small problems with pins, gaps or mixed alignments first go to the
+/// canonical branch and bound, those with gaps or mixed alignments then with the gaps closed and the
+/// alignments made equal to the searches for plain ones (their layouts are layouts of the problem). The
+/// valley search is complete with pins and mixed alignments; with gaps it refutes only what is infeasible
+/// with the pieces apart. Deterministic for one seed unless a clock ran out; memory linear in the buffers'
+/// widths (sections spanned).
 struct exact {
     exact_options options{};
 
@@ -53,29 +55,49 @@ struct exact {
         const detail::compact_form form(problem, context);
         const detail::sections& compact = *form;
         if (compact.items.empty() || problem.capacities.size() > 1) return {};
-        const bool small = compact.items.size() <= options.canonical;
-        if (!small && !compact.pinned && !compact.plain()) {
-            offset_list offsets = simpler(problem, context);
-            if (!offsets.empty() || compact.gapped) return offsets;
-        }
-        if (compact.pinned || compact.gapped) {
-            if (!small) return {};
-            context.found_by = "branch and bound";
-            return branch_and_bound{}(problem, context);
-        }
-        if (compact.mixed_alignment && small && compact.items.size() <= 24) {
-            context.found_by = "branch and bound";
-            offset_list offsets = branch_and_bound{}(problem, context);
-            if (!context.account.exhausted()) return offsets;  // the search has ended: nothing better exists
+        offset_list best;
+        if (!compact.plain() && compact.items.size() <= options.canonical &&
+            canonical(problem, context, best))
+            return best;
+        if ((compact.gapped || compact.mixed_alignment) && !compact.pinned) {
+            keep(simpler(problem, context), problem, context, best);
+            if (context.target <= context.lower_bound) return best;
         }
         detail::exact_settings settings{options.rules, options.small, options.middling, options.keys,
                                         options.between};
         if (detail::total_width(compact) > options.width_limit) settings.small = settings.middling = 0;
-        return detail::exact_run(problem, compact, context, settings)();
+        const std::string found_by = context.found_by;
+        keep(detail::exact_run(problem, compact, context, settings)(), problem, context, best);
+        if (context.found_by.empty()) context.found_by = found_by;
+        return best;
     }
     [[nodiscard]] std::string name() const { return "exact"; }
 
 private:
+    /// Keeps a layout that is better than the target, which it lowers.
+    template <class = void>
+    static void keep(offset_list offsets, const problem& problem, context& context, offset_list& best) {
+        if (offsets.empty()) return;
+        context.target = arena_of(problem, offsets);
+        best = std::move(offsets);
+    }
+    /// The branch and bound with a part of the account; true if it has ended, so that nothing better exists.
+    template <class = void>
+    [[nodiscard]] bool canonical(const problem& problem, context& context, offset_list& best) const {
+        const std::uint64_t share = problem.buffers.size() <= 24 ? 2 : 8;
+        budget part = context.account.slice(std::min<std::uint64_t>(context.account.left() / share, 200'000));
+        layout::context own{.account = part,
+                            .lower_bound = context.lower_bound,
+                            .target = context.target,
+                            .seed = context.seed};
+        offset_list offsets = branch_and_bound{}(problem, own);
+        const bool ended = !part.exhausted();
+        context.account.settle(part);
+        context.lower_bound = own.lower_bound;
+        if (!offsets.empty()) context.found_by = "branch and bound";
+        keep(std::move(offsets), problem, context, best);
+        return ended;
+    }
     /// What the searches for plain problems make of a stricter one, with half of the states left (of a clock
     /// about half a second): a layout below the target or an empty list. Their bound is that of the stricter
     /// problem, so it is not kept.

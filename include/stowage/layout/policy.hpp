@@ -6,7 +6,6 @@
 #include <concepts>
 #include <cstdint>
 #include <limits>
-#include <ranges>
 #include <span>
 #include <string>
 #include <type_traits>

@@ -8,8 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <ranges>
-#include <span>
+#include <span>  // and the concepts of ranges, without the views of <ranges>
 #include <string>
 #include <utility>
 #include <vector>

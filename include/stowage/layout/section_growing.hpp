@@ -27,9 +27,8 @@ struct section_growing_options {
     std::uint64_t width_limit = 4'000'000;
 };
 
-/// Decides and lays out like valley_search, and takes the same problems: without pins, gaps and mixed
-/// alignments, in one pool. What is infeasible on some of the sections is infeasible on all, so that "no" is
-/// a proof here too.
+/// Decides and lays out like valley_search, and takes the same problems. What is infeasible on some of the
+/// sections is infeasible on all, so that "no" is a proof here too.
 struct section_growing {
     section_growing_options options{};
 
@@ -59,7 +58,7 @@ private:
     [[nodiscard]] decision decide(const problem& problem, const detail::sections& compact,
                                   std::int64_t capacity, budget& account, std::uint64_t seed) const {
         decision answer;
-        if (!detail::is_strip(problem, compact) || detail::total_width(compact) > options.width_limit)
+        if (problem.capacities.size() > 1 || detail::total_width(compact) > options.width_limit)
             return answer;
         if (capacity < 0 || compact.items.empty()) {
             answer.status = capacity < 0 ? status::infeasible : status::feasible;

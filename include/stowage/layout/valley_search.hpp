@@ -3,6 +3,7 @@
 // some thousand buffers) that the skylines leave above the bound; it finds the layout, or proves that there
 // is none. Source: papers/layout.md, "Valley search"; the rules and their reasons are at valley_rules.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -32,10 +33,10 @@ struct valley_search_options {
     std::uint64_t width_limit = 4'000'000;
 };
 
-/// Decides and lays out by the valley search with restarts. Takes plain problems: without pins, gaps and
-/// mixed alignments, in one pool; answers `unknown` (or no layout) for others. Memory: the sum over buffers
-/// of the sections that they span, and 64 MiB for refuted states. Deterministic for one seed unless a clock
-/// ran out. Ties: the index.
+/// Decides and lays out by the valley search with restarts, in one pool. Complete with pins and alignments of
+/// any kind; where buffers have gaps it finds layouts, and refutes only what is infeasible with each piece
+/// at an offset of its own. Memory: the sum over buffers of the sections that they span, and 64 MiB for
+/// refuted states. Deterministic for one seed unless a clock ran out. Ties: the index.
 struct valley_search {
     valley_search_options options{};
 
@@ -66,15 +67,25 @@ private:
     [[nodiscard]] decision decide(const problem& problem, const detail::sections& compact,
                                   std::int64_t capacity, budget& account, std::uint64_t seed) const {
         decision answer;
-        if (!detail::is_strip(problem, compact) || detail::total_width(compact) > options.width_limit)
+        if (problem.capacities.size() > 1 || detail::total_width(compact) > options.width_limit)
             return answer;
         if (capacity < 0) {
             answer.status = status::infeasible;
         } else {
+            if (compact.gapped) {
+                // A small part of the account: what is found is found by the other question.
+                budget part = account.slice(std::min<std::uint64_t>(account.left() / 4, 200'000));
+                const detail::strip apart = detail::make_strip(compact, capacity, true);
+                detail::valley_restarts refuting(apart, detail::durations_of(compact), seed);
+                answer.status = refuting.run(options.rules, options.vary, part);
+                answer.nodes = refuting.nodes();
+                account.settle(part);
+                if (answer.status == status::infeasible) return answer;
+            }
             const detail::strip whole = detail::make_strip(compact, capacity);
             detail::valley_restarts restarts(whole, detail::durations_of(compact), seed);
             answer.status = restarts.run(options.rules, options.vary, account);
-            answer.nodes = restarts.nodes();
+            answer.nodes += restarts.nodes();
             if (answer.status == status::feasible) {
                 answer.offsets = detail::offsets_in_bytes(problem, compact, whole, restarts.offsets());
             }

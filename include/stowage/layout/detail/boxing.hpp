@@ -138,6 +138,7 @@ private:
         const std::int32_t end = std::max(a.last, b.last);
         const std::int32_t width = end - a.first;
         // A box that is mostly empty in time serves nothing.
+        if (!a.plain() || !b.plain()) return never;
         if (a.headroom != b.headroom || 2 * (b.first - a.last) > a.last - a.first + b.last - b.first)
             return never;
         double sum = 0;
@@ -182,6 +183,9 @@ private:
             numbers_[i] = boxes_.blocks.size();
             boxes_.blocks.push_back(shapes_[i]);
             box_durations_.push_back(lasting_[i]);
+        }
+        for (block& box : boxes_.blocks) {
+            if (box.other >= 0) box.other = static_cast<std::int32_t>(numbers_[at(box.other)]);
         }
     }
 

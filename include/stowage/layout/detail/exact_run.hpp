@@ -32,7 +32,18 @@ public:
     basic_capacity_question(const sections& compact, std::int64_t capacity, std::uint64_t seed,
                             bool slow_only)
         : bytes_(capacity), whole_(make_strip(compact, capacity)), durations_(durations_of(compact)),
-          seed_(seed), slow_only_(slow_only) {}
+          seed_(seed), slow_only_(slow_only) {
+        if (compact.gapped) apart_ = make_strip(compact, capacity, true);
+        fits_apart_ = !compact.gapped;
+    }
+    /// Refutes the question with the pieces of buffers with gaps apart: infeasible, or unknown.
+    status refute(const valley_rules& rules, budget& account) {
+        if (fits_apart_) return status::unknown;
+        if (!refuter_) refuter_ = std::make_unique<valley_restarts>(apart_, durations_, seed_, slow_only_);
+        const status answer = refuter_->run(rules, rules.bound, account);
+        fits_apart_ = answer == status::feasible;
+        return fits_apart_ ? status::unknown : answer;
+    }
     [[nodiscard]] std::int64_t bytes() const noexcept { return bytes_; }
     [[nodiscard]] const strip& whole() const noexcept { return whole_; }
     [[nodiscard]] const std::vector<std::int64_t>& offsets() const noexcept { return offsets_; }
@@ -58,9 +69,12 @@ public:
 private:
     std::int64_t bytes_;
     strip whole_;
+    strip apart_;  // with gaps: each piece at an offset of its own
     std::vector<std::int64_t> durations_;
     std::uint64_t seed_;
     bool slow_only_;
+    bool fits_apart_;
+    std::unique_ptr<valley_restarts> refuter_;
     std::unique_ptr<valley_restarts> valley_;
     std::unique_ptr<glued_search> glued_;
     std::unique_ptr<section_grower> grower_;
@@ -77,7 +91,8 @@ struct exact_settings {
     bool between = true;
 };
 
-/// One race for the best layout of a problem without pins and gaps.
+/// One race for the best layout of a problem in one pool. With pins or gaps the keys of skylines take no
+/// part.
 template <class = void>
 class basic_exact_run {
 public:
@@ -90,13 +105,14 @@ public:
     /// The best layout below context.target, or an empty list; raises context.lower_bound where it can.
     offset_list operator()() {
         const std::size_t n = compact_.items.size();
-        const bool complete = is_strip(problem_, compact_) && n <= settings_.middling;
-        if (!complete && !settings_.keys) return {};
+        const bool complete = n <= settings_.middling;
+        const bool keys = settings_.keys && !compact_.pinned && !compact_.gapped;
+        if (!complete && !keys) return {};
         shares part = shares_of(n);
         double slice = std::clamp(20.0 * static_cast<double>(n), 5'000.0, 400'000.0);
         for (int round = 0; !done(); ++round, slice *= 1.5) {
             if (complete && n <= settings_.small) ask_both(part, slice);
-            if (settings_.keys) ask_keys(part, slice);
+            if (keys) ask_keys(part, slice);
             if (complete && n > settings_.small) ask_both(part, slice);
             if (complete && settings_.between && round > 3) ask_between(2.5 * slice);
             // What was not found early is found through boxes, if at all.
@@ -154,6 +170,11 @@ private:
     }
     /// All engines on one question; true if it is answered.
     bool ask(capacity_question& question, const shares& part, double slice) {
+        const auto refute = [&](budget& account) { return question.refute(settings_.rules, account); };
+        if (compact_.gapped &&
+            (settle(question, within(0.2 * part.search * slice, refute), "valley search") ||
+             context_.account.exhausted()))
+            return true;
         const auto search = [&](budget& account) { return question.search(settings_.rules, account); };
         if (settle(question, within(part.search * slice, search), "valley search") ||
             context_.account.exhausted())
@@ -206,7 +227,9 @@ private:
                 const auto gap = static_cast<double>(best_ - context_.lower_bound);
                 const std::int64_t aim = context_.lower_bound + static_cast<std::int64_t>(gap * share_);
                 if (aim <= context_.lower_bound || aim >= best_) return;
-                between_ = std::make_unique<capacity_question>(compact_, aim, context_.seed, true);
+                // Asked again at the same capacity, it must not go the same ways again.
+                between_ = std::make_unique<capacity_question>(
+                    compact_, aim, context_.seed + asked_++ * 0x9e3779b97f4a7c15U, true);
                 patience_ = 0;
             }
             const std::uint64_t before = context_.account.spent();
@@ -219,7 +242,7 @@ private:
                 share_ = 0.5;
                 between_.reset();
             } else if (++patience_ == 3) {
-                share_ = std::min(0.9, share_ + 0.2);
+                share_ = share_ > 0.85 ? 0.5 : share_ + 0.2;
                 between_.reset();
             }
         }
@@ -238,6 +261,7 @@ private:
     std::int64_t first_bound_;
     offset_list offsets_;
     double share_ = 0.5;
+    std::uint64_t asked_ = 0;
     int patience_ = 0;
 };
 using exact_run = basic_exact_run<>;

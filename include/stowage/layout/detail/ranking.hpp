@@ -3,13 +3,13 @@
 // items.
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
 #include <span>
 #include <vector>
 
+#include <stowage/detail/math.hpp>
 #include <stowage/detail/random.hpp>
 #include <stowage/layout/detail/sections.hpp>
 #include <stowage/layout/key.hpp>
@@ -45,7 +45,9 @@ template <class = void>
             case layout::key::duration: value = {duration, size, 0}; break;
             case layout::key::load_size: value = {static_cast<double>(loads[i]), size, width}; break;
             case layout::key::size: value = {size, width, 0}; break;
-            case layout::key::width_root_size: value = {width * std::sqrt(size), 0, 0}; break;
+            case layout::key::width_root_size:
+                value = {width * stowage::detail::square_root(size), 0, 0};
+                break;
             case layout::key::width_size: value = {width * width * size, 0, 0}; break;
             case layout::key::width: value = {width, size, 0}; break;
             case layout::key::area: value = {size * width, 0, 0}; break;
@@ -58,7 +60,8 @@ template <class = void>
 template <class = void>
 void perturb(std::span<key_value> values, key key, double strength, stowage::detail::splitmix64& random) {
     for (key_value& value : values) {
-        (led_by_load(key) ? value.second : value.first) *= std::exp(strength * random.normal());
+        (led_by_load(key) ? value.second : value.first) *=
+            stowage::detail::exponential(strength * random.normal());
     }
 }
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include <stowage/budget.hpp>
+#include <stowage/detail/math.hpp>
 #include <stowage/detail/random.hpp>
 #include <stowage/layout/detail/learnt_factors.hpp>
 #include <stowage/layout/detail/strip.hpp>
@@ -120,7 +120,7 @@ private:
             const bool known = offsets_[at] >= 0;
             if (by_key) {
                 const auto key = static_cast<block_key>(run_ / 3 % block_keys);
-                keys_[i] = 0.05 * std::log(key_of(part_.blocks[i], durations_[at], key));
+                keys_[i] = 0.05 * stowage::detail::logarithm(key_of(part_.blocks[i], durations_[at], key));
             } else {
                 keys_[i] = known ? -static_cast<double>(offsets_[at]) / static_cast<double>(part_.capacity)
                                  : -random_.uniform();

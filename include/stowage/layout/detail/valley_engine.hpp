@@ -51,20 +51,24 @@ public:
     [[nodiscard]] int sections() const noexcept { return state_.sections(); }
 
     /// feasible: offsets() is a layout within `capacity`; infeasible: there is none; unknown: `go_on`, called
-    /// once a node, said no. Refuted states are kept from call to call while the capacity stays the same.
+    /// once a node, said no, or buffers in pieces leave the question open. Refuted states are kept from call
+    /// to call while the capacity stays the same.
     template <class GoOn>
     [[nodiscard]] status solve(std::int64_t capacity, const valley_rules& rules, GoOn go_on) {
         if (capacity < 0) return status::infeasible;
         if (capacity != memo_capacity_) memo_.clear();
         memo_capacity_ = capacity;
         rules_ = rules;
-        state_.reset(capacity);
+        // A piece that is placed stands in the way of what no state of its component knows of.
+        rules_.memo = rules.memo && !state_.linked();
+        const bool possible = state_.reset(capacity);
         finder_.reset();
         finder_.forgive();
         frames_.clear();
         parts_.clear();
         choices_.clear();
         nodes_ = 0;
+        if (!possible) return status::infeasible;
         for (int s = 0; s < state_.sections(); ++s) {
             if (state_.load(s) > capacity) return status::infeasible;
         }
@@ -81,7 +85,9 @@ public:
                 if (!go_on()) return status::unknown;
                 now = enter();
             } else {
-                if (frames_.empty()) return status::infeasible;
+                // A piece can be carried in one section and hang over the floor in another, which no child
+                // covers.
+                if (frames_.empty()) return state_.linked() ? status::unknown : status::infeasible;
                 now = next_choice();
             }
         }
@@ -127,7 +133,7 @@ private:
                     from = s;
                     busy = 0;
                 }
-                if (state_.remaining(s) > 0) ++busy;
+                if (state_.busy(s)) ++busy;
             }
             if (busy > 0) parts_.push_back({from, right, busy});
             std::sort(parts_.begin() + static_cast<std::ptrdiff_t>(entry.first), parts_.end(),
@@ -284,10 +290,13 @@ private:
         }
         return -1;
     }
-    /// With unequal headrooms, what moves up into b's place must be allowed as high as b.
+    /// With unequal headrooms, what moves up into b's place must be allowed as high as b. What is aligned,
+    /// in pieces or under an obstacle cannot be moved up by b's size.
     [[nodiscard]] bool spans(int b, const pivot& at) const {
         const block& item = state_.blocks()[index(b)];
-        return item.first == at.left && item.last == at.right && item.headroom == state_.most_headroom();
+        if (item.first != at.left || item.last != at.right || item.headroom != state_.most_headroom())
+            return false;
+        return state_.plain() || finder_.may_exchange(at);
     }
     /// True if b would lie directly on a block of the same range that it should have been under.
     [[nodiscard]] bool out_of_order(int b, std::int64_t height) const {
@@ -310,7 +319,7 @@ private:
             if (state_.crossing(s) == 0) return true;
         }
         for (int s = item.first; s < item.last; ++s) {
-            if (state_.remaining(s) > 0) return false;
+            if (state_.busy(s)) return false;
         }
         return true;
     }
@@ -318,7 +327,7 @@ private:
     /// Of the unplaced blocks and the floors of a component.
     [[nodiscard]] std::uint64_t hash_of(int left, int right) {
         std::uint64_t set = 0;
-        std::uint64_t floors = valley_state::mixed(static_cast<std::uint64_t>(left) << 32U | index(right));
+        std::uint64_t floors = mixed_bits(static_cast<std::uint64_t>(left) << 32U | index(right));
         std::int64_t last = -1;
         own_work_ += static_cast<std::uint64_t>(right - left) / 4;
         for (int s = left; s < right; ++s) {
@@ -330,7 +339,7 @@ private:
             floors ^= floors >> 32U;
             last = floor;
         }
-        return valley_state::mixed(set ^ floors);
+        return mixed_bits(set ^ floors);
     }
     /// Writes the whole key of a component to key_: its edges, the runs of equal floors, the set of unplaced
     /// blocks.

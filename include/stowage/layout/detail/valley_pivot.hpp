@@ -55,12 +55,24 @@ public:
     /// Work done so far, in visits of sections and blocks.
     [[nodiscard]] std::uint64_t work() const noexcept { return work_; }
 
-    /// True if b may lie on the floor of the valley that ends at `right`: it is inside and was not ruled out
-    /// there.
+    /// True if b may lie on the floor of the valley that ends at `right`: it is inside, was not ruled out
+    /// there and meets nothing pinned.
     [[nodiscard]] bool fits(int b, int right, std::int64_t height) const {
-        return state_.least(b) <= height && state_.blocks()[static_cast<std::size_t>(b)].last <= right;
+        if (state_.blocks()[static_cast<std::size_t>(b)].last > right) return false;
+        return state_.plain() ? state_.least(b) <= height : state_.can_lie(b, height);
     }
 
+    /// True if nothing that can lie in the valley is pinned, aligned or in pieces.
+    [[nodiscard]] bool may_exchange(const pivot& at) const {
+        for (int s = at.left; s < at.right; ++s) {
+            if (state_.above().first(s).bottom < at.wall) return false;
+            for (const int j : state_.unplaced_from(s)) {
+                const block& item = state_.blocks()[static_cast<std::size_t>(j)];
+                if (item.alignment != 1 || item.other >= 0) return false;
+            }
+        }
+        return true;
+    }
     /// The section to branch on in the component [left, right), by the rule; a dead end or a forced move if
     /// there is one. O(sections + blocks of the valleys that changed).
     [[nodiscard]] pivot find(int left, int right, pivot_rule rule) {
@@ -83,8 +95,8 @@ public:
             }
             valley& entry = known_[static_cast<std::size_t>(l)];
             if (entry.seen < newest || entry.best.right != r || entry.component_left != left ||
-                entry.component_right != right) {
-                entry.best = examine(l, r, std::min(left_wall, right_wall), entry.busy, rule);
+                entry.component_right != right || entry.linked) {
+                entry.best = examine(l, r, std::min(left_wall, right_wall), entry, rule);
                 entry.component_left = left;
                 entry.component_right = right;
                 entry.seen = state_.clock();
@@ -110,18 +122,21 @@ private:
         int component_left = -1;
         int component_right = -1;
         bool busy = false;
+        bool linked = false;  // holds pieces of buffers that have others: those may change unseen
     };
     static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
 
     /// Counts the options of each section of the valley [left, right) by prefix sums, and takes the least.
-    pivot examine(int left, int right, std::int64_t wall, bool& busy, pivot_rule rule) {
+    pivot examine(int left, int right, std::int64_t wall, valley& entry, pivot_rule rule) {
         const auto blocks = state_.blocks();
         pivot best;
         best.left = left;
         best.right = right;
         best.height = state_.floor(left);
         best.wall = wall;
-        busy = false;
+        entry.busy = false;
+        entry.linked = false;
+        const bool plain = state_.plain();
         const auto at = [](int s) { return static_cast<std::size_t>(s); };
         std::fill(starts_.begin() + left, starts_.begin() + right + 1, 0);
         std::fill(fill_.begin() + left, fill_.begin() + right + 1, 0);
@@ -131,12 +146,16 @@ private:
             const auto births = state_.unplaced_from(s);
             work_ += births.size();
             for (const int j : births) {
-                if (!fits(j, right, best.height)) continue;
                 const block& item = blocks[at(j)];
-                ++starts_[at(s)];
-                --starts_[at(item.last)];
+                entry.linked = entry.linked || item.other >= 0;
+                const bool here = fits(j, right, best.height);
+                // What is kept off the floor by obstacles may still lie below the wall.
+                if (!here && (plain || item.last > right || state_.least(j) >= wall)) continue;
                 fill_[at(s)] += item.size;
                 fill_[at(item.last)] -= item.size;
+                if (!here) continue;
+                ++starts_[at(s)];
+                --starts_[at(item.last)];
                 smallest_left_[at(item.last)] = std::min(smallest_left_[at(item.last)], item.size);
                 if (s > left) smallest_right_[at(s - 1)] = std::min(smallest_right_[at(s - 1)], item.size);
             }
@@ -150,18 +169,31 @@ private:
             smallest_right_[at(s)] = std::min(smallest_right_[at(s)], smallest_right_[at(s + 1)]);
         }
         const std::int64_t depth = wall - best.height;
+        // What is not carried by the floor or the walls lies on an obstacle.
+        std::int64_t lowest_top = none;
+        for (int s = left; !plain && s < right; ++s)
+            lowest_top = std::min(lowest_top, state_.above().first(s).top);
+        const std::int64_t to_obstacle = lowest_top == none ? none : lowest_top - best.height;
         double least = std::numeric_limits<double>::max();
         for (int s = left; s < right; ++s) {
-            const bool idle = state_.remaining(s) == 0;
-            busy = busy || !idle;
+            const bool idle = !state_.busy(s);
+            entry.busy = entry.busy || !idle;
             std::int64_t rise = depth;
             bool dead = false;
             if (!idle) {
                 const std::int64_t slack = state_.slack(s);
-                rise = std::min({depth, smallest_left_[at(s)], smallest_right_[at(s)]});
-                if (rise > slack) rise = 0;
+                rise = std::min({depth, smallest_left_[at(s)], smallest_right_[at(s)], to_obstacle});
+                std::int64_t waste = rise;
+                std::int64_t fill = fill_[at(s)];
+                if (!plain) {
+                    if (const obstacle first = state_.above().first(s); first.bottom != none)
+                        waste = std::min(rise, first.bottom - best.height);
+                    fill += state_.above().bytes_below(s, wall);
+                    dead = !fills_to_obstacle(s, right, best.height, wall, slack);
+                }
+                if (waste > slack) rise = 0;
                 // What is not inside the valley lies at or above the wall: what is inside must fill it.
-                dead = starts_[at(s)] + (rise > 0 ? 1 : 0) == 0 || fill_[at(s)] < depth - slack;
+                dead = dead || starts_[at(s)] + (rise > 0 ? 1 : 0) == 0 || fill < depth - slack;
             }
             if (dead) {
                 best.section = s;
@@ -183,6 +215,25 @@ private:
         }
         best.score = least;
         return best;
+    }
+
+    /// False if what can lie between the floor and the first obstacle in this section, which is no higher
+    /// than the wall, cannot fill that room but for the slack.
+    [[nodiscard]] bool fills_to_obstacle(int section, int right, std::int64_t height, std::int64_t wall,
+                                         std::int64_t slack) {
+        const std::int64_t bottom = state_.above().first(section).bottom;
+        if (bottom > wall || slack >= bottom - height) return true;
+        std::int64_t missing = bottom - height - slack;
+        const auto waiting = state_.unplaced_over(section);
+        work_ += waiting.size();
+        for (const int j : waiting) {
+            const block& item = state_.blocks()[static_cast<std::size_t>(j)];
+            const std::int64_t least = std::max(height, state_.least(j));
+            if (item.last > right || least > bottom || item.size > bottom - least) continue;
+            missing -= item.size;
+            if (missing <= 0) return true;
+        }
+        return false;
     }
 
     static bool better(const pivot& a, const pivot& b, pivot_rule rule) {

@@ -1,18 +1,20 @@
 #pragma once
-// The state of the valley search: a floor per section, the blocks not placed yet, and the least offset that
-// each of them can still have. Every change is on a trail and undone in reverse order. Source: issue notes on
-// layout, "Valley search"; the floor view is that of the skyline (best-fit) heuristics for strip packing.
+// The state of the valley search: a floor per section, the blocks not placed yet, what is pinned above the
+// floors, and the least offset that each block can still have. Every change is on a trail and undone in
+// reverse order. Source: issue notes on layout, "Valley search"; the floor view is that of the skyline
+// (best-fit) heuristics for strip packing.
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <numeric>
 #include <span>
-#include <utility>
 #include <vector>
 
+#include <stowage/layout/detail/live_lists.hpp>
+#include <stowage/layout/detail/obstacles.hpp>
 #include <stowage/layout/detail/strip.hpp>
+#include <stowage/layout/detail/valley_floors.hpp>
 
 namespace stowage::layout::detail {
 
@@ -23,71 +25,82 @@ class basic_valley_state {
 public:
     /// `blocks` must outlive the state; every block lies in [0, sections).
     basic_valley_state(std::span<const block> blocks, int sections)
-        : blocks_(blocks), sections_(sections), members_(make_members(blocks, sections)),
-          births_(make_births(blocks, sections)), groups_(group_by(blocks, false)),
-          kinds_(group_by(blocks, true)) {
-        loads_.assign(static_cast<std::size_t>(sections), 0);
+        : blocks_(blocks), sections_(sections),
+          members_(blocks, sections,
+                   [](const block& b) { return std::pair(b.first, b.pinned() ? b.first : b.last); }),
+          births_(blocks, sections,
+                  [](const block& b) { return std::pair(b.first, b.first + (b.pinned() ? 0 : 1)); }),
+          groups_(number_alike(blocks, false)), kinds_(number_alike(blocks, true)),
+          floors_(blocks, sections) {
         for (const block& b : blocks) {
             most_headroom_ = std::max(most_headroom_, b.headroom);
-            for (int s = b.first; s < b.last; ++s)
-                loads_[index(s)] += b.size;
+            linked_ = linked_ || b.other >= 0;
         }
         reset(0);
     }
-    /// Everything unplaced, all floors at 0. O(sum of widths).
-    void reset(std::int64_t capacity) {
+    /// Everything unplaced, all floors at 0. False if a pinned block does not fit within the capacity or
+    /// meets another. O(sum of widths).
+    bool reset(std::int64_t capacity) {
+        if (linked_) undo(0);  // takes away the obstacles that are not pinned
+        trail_.clear();
         capacity_ = capacity;
-        clock_ = 1;
-        floors_.assign(loads_.size(), 0);
-        versions_.assign(loads_.size(), 0);
-        remaining_ = loads_;
+        floors_.reset();
         members_.revive();
         births_.revive();
         least_.assign(blocks_.size(), 0);
         offsets_.assign(blocks_.size(), -1);
+        bases_.assign(blocks_.size(), 0);
         below_.assign(blocks_.size(), -1);
         group_top_.assign(blocks_.size(), -1);
-        crossing_.assign(loads_.size() + 1, 0);
-        for (const block& b : blocks_) {
-            for (int s = b.first + 1; s < b.last; ++s)
-                ++crossing_[index(s)];
+        crossing_.assign(index(sections_) + 1, 0);
+        unborn_.assign(index(sections_), 0);
+        bool fits = floors_.possible();
+        for (std::size_t i = 0; i < blocks_.size(); ++i) {
+            const block& b = blocks_[i];
+            if (b.pinned()) {
+                offsets_[i] = b.pin;
+                fits = fits && b.size <= capacity - b.headroom && b.pin <= capacity - b.headroom - b.size;
+                continue;
+            }
+            if (is_first_piece(static_cast<int>(i))) cross(static_cast<int>(i), 1);
+            unborn_[index(b.first)] ^= mixed_bits(static_cast<std::uint64_t>(i));
         }
-        trail_.clear();
-        unborn_.assign(loads_.size(), 0);
-        for (std::size_t b = 0; b < blocks_.size(); ++b) {
-            unborn_[index(blocks_[b].first)] ^= mixed(static_cast<std::uint64_t>(b));
+        if (plain()) return fits;
+        for (std::size_t i = 0; i < blocks_.size(); ++i) {
+            if (!blocks_[i].pinned()) least_[i] = first_free(static_cast<int>(i), 0);
         }
+        return fits;
     }
     /// A hash of the unplaced blocks whose first section is this one.
     [[nodiscard]] std::uint64_t hash_from(int section) const { return unborn_[index(section)]; }
-    /// Spreads the bits of a word.
-    [[nodiscard]] static constexpr std::uint64_t mixed(std::uint64_t x) noexcept {
-        x += 0x9e3779b97f4a7c15U;
-        x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9U;
-        x = (x ^ (x >> 27U)) * 0x94d049bb133111ebU;
-        return x ^ (x >> 31U);
-    }
-
     [[nodiscard]] std::span<const block> blocks() const noexcept { return blocks_; }
+    /// True if ranges and sizes are all that matters: nothing is pinned, in pieces or aligned to some units.
+    [[nodiscard]] bool plain() const noexcept { return floors_.plain(); }
+    /// True if some buffer is in pieces: then what is placed in one section can stand in the way elsewhere.
+    [[nodiscard]] bool linked() const noexcept { return linked_; }
+    /// True if something is left to place over this section.
+    [[nodiscard]] bool busy(int section) const { return !members_.live(section).empty(); }
+    /// What is pinned above the floors; empty if plain().
+    [[nodiscard]] const obstacles& above() const noexcept { return floors_.above(); }
     /// The largest headroom of all blocks.
     [[nodiscard]] std::int64_t most_headroom() const noexcept { return most_headroom_; }
     [[nodiscard]] int sections() const noexcept { return sections_; }
     [[nodiscard]] std::int64_t capacity() const noexcept { return capacity_; }
-    [[nodiscard]] std::int64_t load(int section) const { return loads_[index(section)]; }
+    [[nodiscard]] std::int64_t load(int section) const { return floors_.load(section); }
     /// Height below which nothing more can be placed in this section.
-    [[nodiscard]] std::int64_t floor(int section) const { return floors_[index(section)]; }
-    /// Bytes of unplaced blocks over this section.
-    [[nodiscard]] std::int64_t remaining(int section) const { return remaining_[index(section)]; }
+    [[nodiscard]] std::int64_t floor(int section) const { return floors_.height(section); }
+    /// Bytes of unplaced blocks over this section, and of what is pinned above its floor.
+    [[nodiscard]] std::int64_t remaining(int section) const { return floors_.remaining(section); }
     /// Bytes that this section can still waste.
     [[nodiscard]] std::int64_t slack(int section) const {
-        return capacity_ - floors_[index(section)] - remaining_[index(section)];
+        return capacity_ - floor(section) - remaining(section);
     }
     /// Unplaced blocks that span the boundary left of `section`.
     [[nodiscard]] int crossing(int section) const { return crossing_[index(section)]; }
     /// Changes whenever the floor or the candidates of this section may have changed.
-    [[nodiscard]] std::int64_t version(int section) const { return versions_[index(section)]; }
+    [[nodiscard]] std::int64_t version(int section) const { return floors_.version(section); }
     /// The present moment on the scale of version().
-    [[nodiscard]] std::int64_t clock() const noexcept { return clock_; }
+    [[nodiscard]] std::int64_t clock() const noexcept { return floors_.clock(); }
     /// Unplaced blocks over this section.
     [[nodiscard]] std::span<const int> unplaced_over(int section) const { return members_.live(section); }
     /// Unplaced blocks whose first section is this one.
@@ -104,7 +117,16 @@ public:
     /// there is none.
     [[nodiscard]] int directly_below(int b, std::int64_t height) const {
         const int top = group_top_[index(groups_[index(b)])];
-        return top >= 0 && offsets_[index(top)] + blocks_[index(top)].size == height ? top : -1;
+        return top >= 0 &&
+                       offsets_[index(top)] + blocks_[index(top)].size == blocks_[index(b)].aligned(height)
+                   ? top
+                   : -1;
+    }
+    /// True if b, whose range has its floor at `height`, can lie on it: aligned, below all obstacles, and
+    /// with its other pieces on or above the floors there.
+    [[nodiscard]] bool can_lie(int b, std::int64_t height) const {
+        const std::int64_t spot = blocks_[index(b)].aligned(height);
+        return least_[index(b)] <= spot && free_from(b, spot) == spot;
     }
     /// Work done so far, in visits of list entries: for budgets.
     [[nodiscard]] std::uint64_t work() const noexcept { return work_; }
@@ -121,56 +143,62 @@ public:
             trail_.pop_back();
             switch (entry.what) {
                 case change::placed: unplace(entry.index); break;
-                case change::floor_set: set_floor(entry.index, entry.old); break;
+                case change::floor_set:
+                    floors_.tick();
+                    floors_.lower(entry.index, entry.old);
+                    break;
                 case change::least_set: least_[index(entry.index)] = entry.old; break;
-                case change::touched: versions_[index(entry.index)] = ++clock_; break;
+                case change::touched:
+                    floors_.tick();
+                    floors_.touch(entry.index);
+                    break;
             }
         }
     }
 
-    /// Places b at `height`, the floor of its whole range. False if that leaves no layout within the
-    /// capacity.
+    /// Places b at the first offset from `height`, the floor of its whole range, that its alignment allows.
+    /// False if that leaves no layout within the capacity.
     bool place(int b, std::int64_t height, bool use_bound) {
         const block& item = blocks_[index(b)];
-        offsets_[index(b)] = height;
+        const std::int64_t spot = blocks_[index(b)].aligned(height);
+        offsets_[index(b)] = spot;
+        bases_[index(b)] = height;
         trail_.push_back({change::placed, b, 0});
         int& group_top = group_top_[index(groups_[index(b)])];
         below_[index(b)] = group_top;
         group_top = b;
         overfull_ = -1;
-        const bool fits = item.size <= capacity_ - item.headroom - height;
-        const std::int64_t top = fits ? height + item.size : capacity_;
-        ++clock_;
+        const bool fits = item.size <= capacity_ - item.headroom - spot;
+        const std::int64_t top = fits ? spot + item.size : std::max(capacity_, spot);
+        floors_.tick();
         bool tight = false;
         for (int s = item.first; s < item.last; ++s) {
             members_.remove(s, b);
-            remaining_[index(s)] -= item.size;
-            tight = tight || remaining_[index(s)] > capacity_ - top;
-            floors_[index(s)] = top;
-            versions_[index(s)] = clock_;
+            floors_.take(s, item.size);
+            tight = tight || remaining(s) > capacity_ - top;
+            floors_.raise(s, top);
         }
-        for (int s = item.first + 1; s < item.last; ++s)
-            --crossing_[index(s)];
+        cross(b, -1);
         births_.remove(item.first, b);
-        unborn_[index(item.first)] ^= mixed(static_cast<std::uint64_t>(b));
+        unborn_[index(item.first)] ^= mixed_bits(static_cast<std::uint64_t>(b));
         work_ += static_cast<std::uint64_t>(item.last - item.first);
+        for (int k = item.other; k >= 0 && k != b; k = blocks_[index(k)].other)
+            pin_piece(k, spot, top);
         if (!fits || tight) return false;
         if (!use_bound) return true;
         begin(top);
-        for (const int j : members_.live(item.first))
-            lift(j, top);
-        for (int s = item.first + 1; s < item.last; ++s) {
-            for (const int j : births_.live(s))
-                lift(j, top);
-        }
+        lift_over(item, top);
+        for (int k = item.other; k >= 0 && k != b; k = blocks_[index(k)].other)
+            lift_over(blocks_[index(k)], 0);
         return check();
     }
     /// Raises the floor of one section. False if that leaves no layout within the capacity.
     bool raise(int section, std::int64_t height, bool use_bound) {
-        trail_.push_back({change::floor_set, section, floors_[index(section)]});
-        set_floor(section, height);
+        trail_.push_back({change::floor_set, section, floor(section)});
+        floors_.tick();
+        height = floors_.raise(section, height);
         overfull_ = section;
-        if (remaining_[index(section)] > capacity_ - height) return false;
+        if (remaining(section) > capacity_ - height) return false;
         overfull_ = -1;
         if (!use_bound) return true;
         begin(height);
@@ -186,7 +214,8 @@ public:
         lift(b, height);
         const int first = blocks_[index(b)].first;
         trail_.push_back({change::touched, first, 0});
-        versions_[index(first)] = ++clock_;
+        floors_.tick();
+        floors_.touch(first);
         return !use_bound || check();
     }
 
@@ -196,111 +225,110 @@ private:
         int index;
         std::int64_t old;
     };
-    /// Lists of blocks, one a section, whose first entries are alive; removals are undone in reverse order.
-    struct live_lists {
-        std::vector<std::size_t> begin;
-        std::vector<int> entries;
-        std::vector<int> count;
-        [[nodiscard]] std::span<const int> live(int s) const {
-            return {entries.data() + begin[index(s)], index(count[index(s)])};
-        }
-        [[nodiscard]] std::span<int> live(int s) {
-            return {entries.data() + begin[index(s)], index(count[index(s)])};
-        }
-        void remove(int s, int b) {
-            int* at = entries.data() + begin[index(s)];
-            int* const end = at + --count[index(s)];
-            while (*at != b)
-                ++at;
-            std::swap(*at, *end);
-        }
-        void revive() {
-            for (std::size_t s = 0; s < count.size(); ++s)
-                count[s] = static_cast<int>(begin[s + 1] - begin[s]);
-        }
-    };
     [[nodiscard]] static constexpr std::size_t index(int i) noexcept { return static_cast<std::size_t>(i); }
 
-    template <class Range>
-    static live_lists make_lists(std::span<const block> blocks, int sections, Range range) {
-        live_lists lists;
-        lists.begin.assign(index(sections) + 1, 0);
-        for (const block& b : blocks) {
-            const auto [from, to] = range(b);
-            for (int s = from; s < to; ++s)
-                ++lists.begin[index(s) + 1];
+    /// True if no other piece of the same buffer has a lesser number.
+    [[nodiscard]] bool is_first_piece(int b) const {
+        for (int k = blocks_[index(b)].other; k >= 0 && k != b; k = blocks_[index(k)].other) {
+            if (k < b) return false;
         }
-        std::partial_sum(lists.begin.begin(), lists.begin.end(), lists.begin.begin());
-        lists.entries.resize(lists.begin.back());
-        lists.count.assign(index(sections), 0);
-        for (std::size_t i = 0; i < blocks.size(); ++i) {
-            const auto [from, to] = range(blocks[i]);
-            for (int s = from; s < to; ++s) {
-                lists.entries[lists.begin[index(s)] + index(lists.count[index(s)]++)] = static_cast<int>(i);
-            }
+        return true;
+    }
+    /// Counts the boundaries that b's buffer spans, those in its gaps included.
+    void cross(int b, int by) {
+        int from = blocks_[index(b)].first;
+        int to = blocks_[index(b)].last;
+        for (int k = blocks_[index(b)].other; k >= 0 && k != b; k = blocks_[index(k)].other) {
+            from = std::min(from, blocks_[index(k)].first);
+            to = std::max(to, blocks_[index(k)].last);
         }
-        return lists;
+        for (int s = from + 1; s < to; ++s)
+            crossing_[index(s)] += by;
     }
-    static live_lists make_members(std::span<const block> blocks, int sections) {
-        return make_lists(blocks, sections, [](const block& b) { return std::pair(b.first, b.last); });
-    }
-    static live_lists make_births(std::span<const block> blocks, int sections) {
-        return make_lists(blocks, sections, [](const block& b) { return std::pair(b.first, b.first + 1); });
-    }
-    /// Numbers the blocks so that equal ranges and headrooms (and sizes) get equal numbers.
-    static std::vector<int> group_by(std::span<const block> blocks, bool with_size) {
-        std::vector<int> order(blocks.size());
-        std::iota(order.begin(), order.end(), 0);
-        const auto compare = [&](int a, int b) {
-            const block& x = blocks[index(a)];
-            const block& y = blocks[index(b)];
-            if (x.first != y.first) return x.first < y.first ? -1 : 1;
-            if (x.last != y.last) return x.last < y.last ? -1 : 1;
-            if (x.headroom != y.headroom) return x.headroom < y.headroom ? -1 : 1;
-            if (with_size && x.size != y.size) return x.size < y.size ? -1 : 1;
-            return 0;
-        };
-        std::sort(order.begin(), order.end(), [&](int a, int b) {
-            const int c = compare(a, b);
-            return c != 0 ? c < 0 : a < b;
-        });
-        std::vector<int> number(blocks.size());
-        int last = -1;
-        for (std::size_t k = 0; k < order.size(); ++k) {
-            if (k == 0 || compare(order[k - 1], order[k]) != 0) ++last;
-            number[index(order[k])] = last;
+    /// Another piece of a buffer that has got its offset: an obstacle from now on.
+    void pin_piece(int k, std::int64_t bottom, std::int64_t top) {
+        const block& piece = blocks_[index(k)];
+        offsets_[index(k)] = bottom;
+        births_.remove(piece.first, k);
+        unborn_[index(piece.first)] ^= mixed_bits(static_cast<std::uint64_t>(k));
+        for (int s = piece.first; s < piece.last; ++s) {
+            members_.remove(s, k);
+            floors_.pin(s, {bottom, top});
+            if (floor(s) != bottom) continue;
+            trail_.push_back({change::floor_set, s, bottom});
+            floors_.raise(s, bottom);
         }
-        return number;
+        work_ += 2 * static_cast<std::uint64_t>(piece.last - piece.first);
     }
-
-    void set_floor(int section, std::int64_t height) {
-        floors_[index(section)] = height;
-        versions_[index(section)] = ++clock_;
+    void free_piece(int k) {
+        const block& piece = blocks_[index(k)];
+        for (int s = piece.first; s < piece.last; ++s) {
+            members_.restore(s);
+            floors_.unpin(s, offsets_[index(k)]);
+        }
+        births_.restore(piece.first);
+        unborn_[index(piece.first)] ^= mixed_bits(static_cast<std::uint64_t>(k));
+        offsets_[index(k)] = -1;
     }
     void unplace(int b) {
         const block& item = blocks_[index(b)];
-        ++clock_;
+        floors_.tick();
+        for (int k = item.other; k >= 0 && k != b; k = blocks_[index(k)].other)
+            free_piece(k);
         for (int s = item.first; s < item.last; ++s) {
-            ++members_.count[index(s)];
-            remaining_[index(s)] += item.size;
-            floors_[index(s)] = offsets_[index(b)];
-            versions_[index(s)] = clock_;
+            members_.restore(s);
+            floors_.lower(s, bases_[index(b)]);
+            floors_.take(s, -item.size);
         }
-        for (int s = item.first + 1; s < item.last; ++s)
-            ++crossing_[index(s)];
-        ++births_.count[index(item.first)];
-        unborn_[index(item.first)] ^= mixed(static_cast<std::uint64_t>(b));
+        cross(b, 1);
+        births_.restore(item.first);
+        unborn_[index(item.first)] ^= mixed_bits(static_cast<std::uint64_t>(b));
         group_top_[index(groups_[index(b)])] = below_[index(b)];
         offsets_[index(b)] = -1;
+    }
+    /// The least offset from `height` on at which b meets no obstacle and, but for its own range, no floor.
+    [[nodiscard]] std::int64_t free_from(int b, std::int64_t height) const {
+        const std::int64_t size = blocks_[index(b)].size;
+        for (int k = b;;) {
+            const block& piece = blocks_[index(k)];
+            for (int s = piece.first; s < piece.last; ++s) {
+                if (k != b) height = std::max(height, floor(s));
+                height = above().first_free(s, height, size);
+            }
+            work_ += static_cast<std::uint64_t>(piece.last - piece.first);
+            k = piece.other;
+            if (k < 0 || k == b) return height;
+        }
+    }
+    /// The same until nothing changes, aligned: the least offset that b can have.
+    [[nodiscard]] std::int64_t first_free(int b, std::int64_t height) const {
+        for (;;) {
+            const std::int64_t spot = blocks_[index(b)].aligned(height);
+            height = free_from(b, spot);
+            if (height == spot) return spot;
+        }
     }
     void begin(std::int64_t height) {
         changed_from_ = sections_;
         changed_to_ = 0;
         changed_to_height_ = height;
     }
+    /// Lifts what is left to place over a block's range.
+    void lift_over(const block& item, std::int64_t height) {
+        for (const int j : members_.live(item.first))
+            lift(j, height);
+        for (int s = item.first + 1; s < item.last; ++s) {
+            for (const int j : births_.live(s))
+                lift(j, height);
+        }
+    }
     void lift(int b, std::int64_t height) {
         ++work_;
         std::int64_t& least = least_[index(b)];
+        if (!plain()) {
+            height = first_free(b, std::max(least, height));
+            changed_to_height_ = std::max(changed_to_height_, height);
+        }
         if (least >= height) return;
         trail_.push_back({change::least_set, b, least});
         least = height;
@@ -312,9 +340,9 @@ private:
     /// the sections of the blocks just lifted can break this anew, and only where the last height + what
     /// remains passes it.
     bool check() {
-        const std::int64_t room = capacity_ - changed_to_height_;
+        const std::int64_t room = capacity_ - std::min(capacity_, changed_to_height_);
         for (int s = changed_from_; s < changed_to_; ++s) {
-            if (remaining_[index(s)] > room && !stacks_up(s)) {
+            if (remaining(s) > room && !stacks_up(s)) {
                 overfull_ = s;
                 return false;
             }
@@ -324,19 +352,17 @@ private:
     bool stacks_up(int section) {
         const std::span<int> items = members_.live(section);
         work_ += items.size();
-        // The list stays nearly sorted from one visit to the next.
-        for (std::size_t a = 1; a < items.size(); ++a) {
-            const int item = items[a];
-            const std::int64_t height = least_[index(item)];
-            std::size_t b = a;
-            for (; b > 0 && least_[index(items[b - 1])] < height; --b)
-                items[b] = items[b - 1];
-            items[b] = item;
-        }
+        sort_nearly_sorted(items, [&](int j) { return least_[index(j)]; });
         std::int64_t sum = 0;
+        std::span<const obstacle> pinned;
+        if (!plain()) pinned = above().ahead(section);
         for (const int item : items) {
+            const std::int64_t height = least_[index(item)];
+            for (; !pinned.empty() && pinned.back().bottom >= height;
+                 pinned = pinned.first(pinned.size() - 1))
+                sum += pinned.back().top - pinned.back().bottom;
             sum += blocks_[index(item)].size;
-            if (sum > capacity_ - least_[index(item)]) return false;
+            if (sum > capacity_ - height) return false;
         }
         return true;
     }
@@ -347,18 +373,16 @@ private:
     live_lists births_;
     std::vector<int> groups_;
     std::vector<int> kinds_;
-    std::vector<std::int64_t> loads_;
     std::int64_t capacity_ = 0;
     std::int64_t most_headroom_ = 0;
-    std::int64_t clock_ = 1;
-    std::uint64_t work_ = 0;
-    std::vector<std::int64_t> floors_;
-    std::vector<std::int64_t> versions_;
-    std::vector<std::int64_t> remaining_;
+    mutable std::uint64_t work_ = 0;
+    bool linked_ = false;
+    valley_floors floors_;
     std::vector<std::int64_t> least_;
     std::vector<std::int64_t> offsets_;
-    std::vector<int> below_;      // the block of the same range placed before this one
-    std::vector<int> group_top_;  // the block of a range that was placed last
+    std::vector<std::int64_t> bases_;  // the floor that a placed block was put on
+    std::vector<int> below_;           // the block of the same range placed before this one
+    std::vector<int> group_top_;       // the block of a range that was placed last
     std::vector<int> crossing_;
     std::vector<std::uint64_t> unborn_;
     std::vector<change> trail_;
