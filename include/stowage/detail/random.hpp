@@ -3,8 +3,9 @@
 // and plans must not. Source: splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number
 // generators", OOPSLA 2014).
 
-#include <cmath>
 #include <cstdint>
+
+#include <stowage/detail/math.hpp>
 
 namespace stowage::detail {
 
@@ -31,7 +32,7 @@ public:
     /// A standard normal number (Box and Muller); the last bits may differ between mathematics libraries.
     double normal() noexcept {
         const double u = 1.0 - uniform();
-        return std::sqrt(-2.0 * std::log(u)) * std::cos(6.283185307179586 * uniform());
+        return square_root(-2.0 * logarithm(u)) * cosine(6.283185307179586 * uniform());
     }
 
 private:

@@ -6,7 +6,7 @@
 #include <concepts>
 #include <cstdint>
 #include <optional>
-#include <ranges>
+#include <span>  // the concepts of ranges, without the views of <ranges>
 #include <string_view>
 #include <type_traits>
 #include <utility>

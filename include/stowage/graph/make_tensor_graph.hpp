@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <ranges>
+#include <span>  // the concepts of ranges, without the views of <ranges>
 #include <string>
 #include <string_view>
 #include <type_traits>
