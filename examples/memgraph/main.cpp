@@ -145,6 +145,7 @@ void solve(answer& found, const arguments& given) {
         if (found.run && given.simulate) {
             summary["makespan_seconds"] = found.run->makespan;
             summary["makespan_lower_bound_seconds"] = made.makespan_lower_bound;
+            summary["makespan_lower_bound_in_order_seconds"] = made.makespan_lower_bound_in_order;
         }
     } else {
         if (made.least_capacity > 0) summary["least_capacity_bytes"] = made.least_capacity;
@@ -190,7 +191,10 @@ void print_text(const answer& found, const arguments& given) {
               << memory_edges(graph) << " for memory\n";
     if (!found.run) return;
     std::cout << "  simulated: " << milliseconds(found.run->makespan);
-    if (made.makespan_lower_bound > 0) std::cout << ", at least " << milliseconds(made.makespan_lower_bound);
+    if (made.makespan_lower_bound > 0) {
+        std::cout << ", at least " << milliseconds(made.makespan_lower_bound) << " (in this order "
+                  << milliseconds(made.makespan_lower_bound_in_order) << ")";
+    }
     std::cout << "\n";
     for (std::size_t d = 0; d < found.run->devices.size(); ++d) {
         const turnip::device_use& use = found.run->devices[d];

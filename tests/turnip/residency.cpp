@@ -118,6 +118,10 @@ TEST_CASE("least time: the memgraph is right, its time is the simulated one and 
         CHECK(time.makespan == seconds);
         CHECK(seconds <= turnip::simulate(task.program, bytes.memgraph, options.machine).makespan);
         CHECK(seconds >= time.makespan_lower_bound * (1 - 1e-9));
+        CHECK(time.makespan_lower_bound_in_order >= time.makespan_lower_bound);
+        CHECK(turnip::simulate(task.program, time.memgraph, options.machine,
+                               {.schedule = turnip::schedule::fixed_order})
+                  .makespan >= time.makespan_lower_bound_in_order * (1 - 1e-9));
         for (const auto priority : {turnip::priority::fifo, turnip::priority::random}) {
             for (const turnip::compiled* made : {&bytes, &time}) {
                 const turnip::simulation run = turnip::simulate(task.program, made->memgraph, options.machine,

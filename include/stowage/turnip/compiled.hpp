@@ -31,7 +31,10 @@ struct compiled {
     /// Proven: no memgraph for this order moves fewer bytes between the devices and the host.
     std::int64_t bytes_moved_lower_bound = 0;
     double makespan_lower_bound = 0;  ///< seconds, by the cost model, for any execution; 0: not asked for
-    double makespan = 0;              ///< seconds by simulation; 0: not asked for
+    /// The same for executions in which the operators of a device run in the order of compilation: no
+    /// smaller, and much sharper where programs branch.
+    double makespan_lower_bound_in_order = 0;
+    double makespan = 0;  ///< seconds by simulation; 0: not asked for
     /// If there is no memgraph: the least capacity of the memory concerned that is known to do; 0: none is.
     std::int64_t least_capacity = 0;
     memory_index memory = 0;  ///< if there is no memgraph: the memory concerned, device or `host`

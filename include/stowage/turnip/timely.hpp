@@ -91,6 +91,7 @@ struct timely {
             if (!made.ok() || made.makespan >= best.makespan) return;
             made.found_by = name;
             made.makespan_lower_bound = best.makespan_lower_bound;
+            made.makespan_lower_bound_in_order = best.makespan_lower_bound_in_order;
             best = std::move(made);
         };
         if (first.ok()) offer(first, first.found_by);
