@@ -87,8 +87,7 @@ public:
         closing_.store(true, std::memory_order_release);
         device_.wake();
         thread_.close();  // a run that is awaited is dispatched there: it ends there
-        while (running() && !poll())
-            wait();
+        if (running()) finish();
         device_.release();
     }
 
@@ -174,22 +173,17 @@ public:
     /// Writes `buffer`'s contents before a run, at every place where it is to be at the start. `bytes` has
     /// its size. Throws usage_error while a run is under way and for a buffer that has no such place.
     void write(buffer_index buffer, std::span<const std::byte> bytes) {
-        check_idle();
-        contents_.write(device_, buffer, bytes);
+        idle_contents().write(device_, buffer, bytes);
     }
     /// Reads `buffer`'s contents after a run: from where it must be at the end or, if the memgraph names no
     /// such place, where it was at the start. Throws as write().
     void read(buffer_index buffer, std::span<std::byte> bytes) {
-        check_idle();
-        contents_.read(device_, buffer, bytes);
+        idle_contents().read(device_, buffer, bytes);
     }
     /// From the next run on, copies of `buffer` from the host take the caller's bytes, which must stay there;
     /// empty: those of the host arena again. For a buffer that no operator writes. Throws usage_error for
     /// another, while a run is under way, and for a buffer that starts on a device.
-    void bind(buffer_index buffer, std::span<const std::byte> bytes) {
-        check_idle();
-        contents_.bind(buffer, bytes);
-    }
+    void bind(buffer_index buffer, std::span<const std::byte> bytes) { idle_contents().bind(buffer, bytes); }
     /// Bytes of state and tables a vertex, edges and operands not included.
     [[nodiscard]] std::size_t bytes_per_vertex() const noexcept {
         return dispatcher_.bytes_per_vertex() + views_.bytes_per_vertex();
@@ -362,6 +356,10 @@ private:
         return true;
     }
 
+    [[nodiscard]] detail::contents_access& idle_contents() {
+        if (running()) throw usage_error("a run is under way");
+        return contents_;
+    }
     void finish() {
         while (!poll())
             wait();
@@ -372,9 +370,6 @@ private:
     }
     [[nodiscard]] bool stop_wanted() const noexcept {
         return options_.stop.stop_requested() || closing_.load(std::memory_order_acquire);
-    }
-    void check_idle() const {
-        if (running()) throw usage_error("a run is under way");
     }
 
     const tensor_graph& program_;

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include <stowage/exec/detail/copy_parts.hpp>
 #include <stowage/exec/detail/lane_routine.hpp>
 #include <stowage/exec/detail/lane_table.hpp>
 #include <stowage/exec/detail/look_ahead.hpp>
@@ -58,7 +59,7 @@ public:
             info_[v].use = uses[v];
         }
         slots_.resize(count);
-        if (how.chunk_bytes > 0) copied_.resize(count);
+        parts_.prepare(count, how.chunk_bytes);
         segments_.prepare(plan_.groups.size(), how.segments);
         for (std::size_t g = 0; g < plan_.groups.size(); ++g) {
             const lane_group& group = plan_.groups[g];
@@ -83,7 +84,7 @@ public:
             info_[v].remaining = plan_.indegree[v];
             info_[v].state = vertex_state::waiting;
         }
-        std::fill(copied_.begin(), copied_.end(), std::uint32_t{0});
+        parts_.begin();
         ahead_.begin(plan_);
         for (ready_queue& queue : queues_)
             queue.clear();
@@ -159,8 +160,8 @@ public:
     [[nodiscard]] std::size_t bytes_per_vertex() const noexcept {
         const auto total = [](const auto&... rows) { return ((rows.capacity() * sizeof(rows[0])) + ...); };
         const std::size_t bytes = total(plan_.group, plan_.indegree, plan_.successor_begin,
-                                        plan_.predecessor_begin, plan_.order, keys_, info_, slots_, copied_) +
-                                  ahead_.memory_bytes();
+                                        plan_.predecessor_begin, plan_.order, keys_, info_, slots_) +
+                                  ahead_.memory_bytes() + parts_.memory_bytes();
         return bytes / std::max<std::size_t>(1, plan_.vertices);
     }
 
@@ -190,14 +191,32 @@ private:
         lane_state& lane = lanes_[l];
         const until_listed asleep{&lanes_, l};
         while (true) {
-            while (can_take(lane, l))
-                take(lane, l);
+            if (only_ready_ && !lane.shares)
+                take_ready(lane, l);
+            else
+                while (can_take(lane, l))
+                    take(lane, l);
             co_await asleep;
+        }
+    }
+    /// The plainest case, no window, no coroutines and a queue of the lane's own: as little as can be is
+    /// looked at.
+    void take_ready(lane_state& lane, lane_index l) {
+        ready_queue& queue = *lane.queue;
+        while (!queue.empty() && !stopping_ && !lanes_.flights.full(l)) {
+            if (info_[queue.front()].use == vertex_use::copy) {
+                take(lane, l);
+                continue;
+            }
+            lane_work work;
+            work.lane = l;
+            work.vertex = queue.pop();
+            give<false>(lane, l, work, true);
         }
     }
 
     [[nodiscard]] bool can_take(const lane_state& lane, lane_index l) noexcept {
-        if (only_ready_ && lane.queue->empty()) return false;  // the usual end, found soonest
+        if (only_ready_ && lane.queue->empty()) return false;
         if (stopping_ || lanes_.flights.full(l)) return false;
         if (lane.shares && lanes_.others_are_freer(l)) return false;
         if (segments_.has(lane.group)) return true;
@@ -238,26 +257,32 @@ private:
                 case vertex_use::copy:
                     work.kind = work_kind::copy;
                     work.copy = owner_.copy(v);
-                    last = next_part(v, work.copy);
+                    last = parts_.next(v, work.copy);
                     // what remains of it is as ready as it was; its lane may find something more urgent
                     if (!last) queue.put_back(v);
             }
         }
-        give(lane, l, work, last);
+        if (settings_.window > 1)
+            give<true>(lane, l, work, last);
+        else
+            give<false>(lane, l, work, last);
         if (lane.shares && !lane.queue->empty()) lanes_.notify(lane.group);
     }
 
+    /// `Ahead`: there is a window.
+    template <bool Ahead>
     void give(lane_state& lane, lane_index l, lane_work& work, bool last) {
         work.position = ++lane.position;
         const vertex_index v = work.vertex;
         const bool whole = last && work.kind != work_kind::segment;
-        if (settings_.window > 1 && info_[v].remaining > 0) {
-            work.waits = ahead_.waits(plan_, v, l, [this](vertex_index p) { return lane_of(p); });
+        if constexpr (Ahead) {
+            if (info_[v].remaining > 0)
+                work.waits = ahead_.waits(plan_, v, l, [this](vertex_index p) { return lane_of(p); });
         }
         switch (device_.submit(work)) {
             case submitted::queued:
                 lanes_.flights.push(l, {v, work.slot, work.kind, last});
-                if (settings_.window > 1 && whole) {
+                if (Ahead && whole) {
                     info_[v].state = vertex_state::in_lane;
                     info_[v].number = static_cast<std::uint8_t>(l - lanes_.first_of(lane.group));
                     ahead_.placed(v, work.position);
@@ -266,7 +291,7 @@ private:
                 return;
             case submitted::done: {
                 const std::int64_t now = device_time();
-                if (whole) announce(v);
+                if (Ahead && whole) announce(v);
                 finish_unit(l, {v, work.slot, work.kind, last}, {outcome::done, now, now});
                 if (work.kind == work_kind::segment) owner_.segment_ended(work.slot, true);
                 return;
@@ -281,18 +306,6 @@ private:
     [[nodiscard]] lane_index lane_of(vertex_index v) const noexcept {
         const vertex_info info = info_[v];
         return info.state == vertex_state::in_lane ? lanes_.first_of(info.group) + info.number : no_lane;
-    }
-
-    /// Cuts `copy` down to the part that is to be made next; true if it is the last.
-    bool next_part(vertex_index v, copy_request& copy) noexcept {
-        if (settings_.chunk_bytes <= 0 || copy.bytes <= settings_.chunk_bytes) return true;
-        const std::int64_t begin = static_cast<std::int64_t>(copied_[v]++) * settings_.chunk_bytes;
-        const std::int64_t left = copy.bytes - begin;
-        copy.from_address += begin;
-        copy.to_address += begin;
-        if (copy.bound != nullptr) copy.bound += begin;
-        copy.bytes = std::min(left, settings_.chunk_bytes);
-        return left <= settings_.chunk_bytes;
     }
 
     /// `v` is in a lane: whoever waits for nothing but vertices in lanes may be put there too.
@@ -359,10 +372,8 @@ private:
     /// Most units of work of a whole run.
     [[nodiscard]] std::size_t units() {
         std::size_t count = 2 * static_cast<std::size_t>(plan_.vertices);
-        if (settings_.chunk_bytes <= 0) return count;
         for (vertex_index v = 0; v < plan_.vertices; ++v) {
-            if (info_[v].use == vertex_use::copy)
-                count += static_cast<std::size_t>(owner_.copy(v).bytes / settings_.chunk_bytes);
+            if (info_[v].use == vertex_use::copy) count += parts_.more_than_one(owner_.copy(v).bytes);
         }
         return count;
     }
@@ -373,10 +384,10 @@ private:
     settings settings_;
     bool only_ready_ = true;  // nothing but what is ready goes into lanes: no window, no segments
     std::vector<std::uint64_t> keys_;
-    std::vector<vertex_info> info_;      // by vertex
-    std::vector<vertex_index> slots_;    // of the queues
-    std::vector<std::uint32_t> copied_;  // by vertex: parts given to lanes
-    std::vector<ready_queue> queues_;    // by group
+    std::vector<vertex_info> info_;    // by vertex
+    std::vector<vertex_index> slots_;  // of the queues
+    copy_parts parts_;
+    std::vector<ready_queue> queues_;  // by group
     segment_queues segments_;
     look_ahead ahead_;
     lane_table lanes_;
