@@ -227,9 +227,7 @@ private:
                 const auto gap = static_cast<double>(best_ - context_.lower_bound);
                 const std::int64_t aim = context_.lower_bound + static_cast<std::int64_t>(gap * share_);
                 if (aim <= context_.lower_bound || aim >= best_) return;
-                // Asked again at the same capacity, it must not go the same ways again.
-                between_ = std::make_unique<capacity_question>(
-                    compact_, aim, context_.seed + asked_++ * 0x9e3779b97f4a7c15U, true);
+                between_ = std::make_unique<capacity_question>(compact_, aim, context_.seed, true);
                 patience_ = 0;
             }
             const std::uint64_t before = context_.account.spent();
@@ -242,7 +240,7 @@ private:
                 share_ = 0.5;
                 between_.reset();
             } else if (++patience_ == 3) {
-                share_ = share_ > 0.85 ? 0.5 : share_ + 0.2;
+                share_ = std::min(0.9, share_ + 0.2);
                 between_.reset();
             }
         }
@@ -261,7 +259,6 @@ private:
     std::int64_t first_bound_;
     offset_list offsets_;
     double share_ = 0.5;
-    std::uint64_t asked_ = 0;
     int patience_ = 0;
 };
 using exact_run = basic_exact_run<>;
