@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include <stowage/budget.hpp>
@@ -19,6 +20,7 @@
 #include <stowage/layout/detail/strip.hpp>
 #include <stowage/layout/policy.hpp>
 #include <stowage/layout/problem.hpp>
+#include <stowage/layout/skylines.hpp>
 #include <stowage/layout/valley_rules.hpp>
 
 namespace stowage::layout {
@@ -45,8 +47,8 @@ struct exact_options {
 /// canonical branch and bound, those with gaps or mixed alignments then with the gaps closed and the
 /// alignments made equal to the searches for plain ones (their layouts are layouts of the problem). The
 /// valley search is complete with pins and mixed alignments; with gaps it refutes only what is infeasible
-/// with the pieces apart. Deterministic for one seed unless a clock ran out; memory linear in the buffers'
-/// widths (sections spanned).
+/// with the pieces apart. With pins or gaps noisy first fits stand in for the keys of skylines. Deterministic
+/// for one seed unless a clock ran out; memory linear in the buffers' widths (sections spanned).
 struct exact {
     exact_options options{};
 
@@ -66,6 +68,9 @@ struct exact {
         detail::exact_settings settings{options.rules, options.small, options.middling, options.keys,
                                         options.between};
         if (detail::total_width(compact) > options.width_limit) settings.small = settings.middling = 0;
+        // The skylines of the race know neither pins nor gaps: first fits by noisy keys stand in for them.
+        if (options.keys && (compact.pinned || compact.gapped) && compact.items.size() > options.canonical)
+            keep(noisy_fits(problem, compact, context), problem, context, best);
         const std::string found_by = context.found_by;
         keep(detail::exact_run(problem, compact, context, settings)(), problem, context, best);
         if (context.found_by.empty()) context.found_by = found_by;
@@ -97,6 +102,24 @@ private:
         if (!offsets.empty()) context.found_by = "branch and bound";
         keep(std::move(offsets), problem, context, best);
         return ended;
+    }
+    /// First fits by keys with noise, with a part of the account.
+    template <class = void>
+    [[nodiscard]] static offset_list noisy_fits(const problem& problem, const detail::sections& compact,
+                                                context& context) {
+        budget part = context.account.slice(std::min<std::uint64_t>(context.account.left() / 8, 150'000));
+        layout::context own{.account = part,
+                            .lower_bound = context.lower_bound,
+                            .target = context.target,
+                            .seed = context.seed,
+                            .compact = &compact,
+                            .compact_of = &problem};
+        const skylines fits{
+            {.plain_keys = false, .perturbed_rounds = std::numeric_limits<std::uint64_t>::max()}};
+        offset_list offsets = fits(problem, own);
+        context.account.settle(part);
+        if (!offsets.empty()) context.found_by = own.found_by;
+        return offsets;
     }
     /// What the searches for plain problems make of a stricter one, with half of the states left (of a clock
     /// about half a second): a layout below the target or an empty list. Their bound is that of the stricter
