@@ -40,6 +40,7 @@ struct llama_arguments {
     int repeats = 5;
     bool seven_billion = false;
     bool rivals = true;
+    bool least = true;
 };
 
 /// The host, whose threads compute.
@@ -105,7 +106,7 @@ public:
                 std::fprintf(out_, "%-24s does not fit\n", name.c_str());
             }
         }
-        least(enough);
+        if (given_.least) least(enough);
         if (given_.rivals) others();
         whole_.reset();
         std::fputs(good_ ? "all results are the same, bit for bit\n" : "SOME RESULTS DIFFER\n", out_);

@@ -55,6 +55,7 @@ inline void add_llama_options(CLI::App& app, llama_arguments& given, std::string
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
     app.add_flag("!--no-rivals", given.rivals, "leave out the other ways to run");
+    app.add_flag("!--no-least", given.least, "leave out the search for the least capacity");
 }
 
 /// Exit status: there is no CUDA device to run on.
