@@ -18,13 +18,17 @@
 #include <stowage/verify.hpp>
 
 #include "../../examples/plan/rivals.hpp"
+#include "model_run.hpp"
 
 namespace stowage::bench {
 
 /// How the measurements are made.
 struct settings {
-    std::size_t runs = 10;     ///< timed runs of each planner
-    double model_seconds = 5;  ///< limit of each of MODeL's integer programs
+    std::size_t runs = 10;                        ///< timed runs of each planner
+    double model_seconds = 60;                    ///< limit of each of MODeL's integer programs
+    std::size_t model_entries = 20'000'000;       ///< larger ones of them are not posed
+    std::vector<model_answer> known_models = {};  ///< answers of MODeL; what is missing is run
+    std::string date = {};                        ///< today
     std::int64_t alignment = plan_program::pytorch_alignment;
 };
 
@@ -44,6 +48,8 @@ struct variant {
     std::size_t moved = 0;
     double operators_by_program = 0;  ///< share, of integer programs
     double bytes_by_program = 0;
+    double operators_proven = 0;  ///< share in segments whose order is proven best, by whatever method
+    double bytes_proven = 0;      ///< share in leaves whose layout is
 };
 
 /// Everything about one program.
@@ -51,7 +57,9 @@ struct measured {
     std::string name;
     std::size_t operators = 0;
     std::int64_t program_peak = 0;
-    plan_program::rival pytorch, lescea, lescea_fit, model_ss, model_ms;
+    plan_program::rival pytorch, lescea, lescea_fit;
+    model_answer model_ss, model_ms;
+    std::vector<model_answer> longer_models;  ///< with other limits
     plan paper, best;
     timing paper_time, best_time, lescea_time;
     roam::paper_report report;
@@ -90,6 +98,12 @@ template <class Work>
     const auto part = [](auto some, auto all) {
         return all == 0 ? 0.0 : static_cast<double>(some) / static_cast<double>(all);
     };
+    std::size_t operators_proven = 0;
+    std::int64_t bytes_proven = 0;
+    for (const roam::segment_report& segment : report.segments)
+        operators_proven += segment.status == status::optimal ? segment.operators : 0;
+    for (const roam::leaf_report& leaf : report.leaves)
+        bytes_proven += leaf.status == status::optimal ? leaf.bytes : 0;
     return {.name = name,
             .arena = made.arena.bytes,
             .peak = made.peak.bytes,
@@ -97,7 +111,9 @@ template <class Work>
             .leaves = report.leaves.size(),
             .moved = report.moved,
             .operators_by_program = part(share.operators, share.all_operators),
-            .bytes_by_program = part(share.bytes, share.all_bytes)};
+            .bytes_by_program = part(share.bytes, share.all_bytes),
+            .operators_proven = part(operators_proven, share.all_operators),
+            .bytes_proven = part(bytes_proven, share.all_bytes)};
 }
 
 [[nodiscard]] inline std::vector<variant> run_node_limits(const tensor_graph& graph, const settings& how) {
@@ -124,6 +140,11 @@ template <class Work>
     options = all;
     options.concatenation.repair = false;
     result.push_back(run_variant("leaves lifted, no repair", graph, options, how));
+    options = all;
+    options.order.updates.part = roam::delayed_part::update;
+    result.push_back(run_variant("gradients kept", graph, options, how));
+    options.order.updates.part = roam::delayed_part::branch;
+    result.push_back(run_variant("whole branches delayed", graph, options, how));
     options = all;
     options.order.updates.delay = false;
     result.push_back(run_variant("updates at once", graph, options, how));
@@ -153,11 +174,20 @@ template <class Work>
     result.lescea_time =
         time_runs(how.runs, [&] { result.lescea = plan_program::lescea_llfb(graph, how.alignment, proven); });
     result.lescea_fit = plan_program::lescea_llfb_fit(graph, how.alignment, proven);
-    const auto limit = std::chrono::duration_cast<std::chrono::nanoseconds>(
-        std::chrono::duration<double>(how.model_seconds));
-    const plan_program::whole_program_solver solver;
-    result.model_ss = plan_program::model_ss(solver, graph, how.alignment, proven, limit);
-    result.model_ms = plan_program::model_ms(solver, graph, how.alignment, proven, limit);
+    const auto model = [&](const std::string& form) {
+        for (const model_answer& answer : how.known_models) {
+            if (answer.program == result.name && answer.form == form && answer.limit == how.model_seconds)
+                return answer;
+        }
+        return run_model(result.name, graph, form, how.model_seconds, how.model_entries, how.alignment,
+                         how.date);
+    };
+    result.model_ss = model("model-ss");
+    result.model_ms = model("model-ms");
+    for (const model_answer& answer : how.known_models) {
+        if (answer.program == result.name && answer.limit != how.model_seconds)
+            result.longer_models.push_back(answer);
+    }
     budget account;
     const roam::paper_ordering rule = roam::order_as_paper(
         graph, roam::paper_segment_policy(), account, {.long_segments = false, .keep_program_order = false});

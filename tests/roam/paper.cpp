@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include <stowage/detail/random.hpp>
 #include <stowage/io/access_list.hpp>
 #include <stowage/verify.hpp>
 
@@ -88,15 +89,21 @@ TEST_CASE("the plan does not depend on the number of threads") {
 }
 
 TEST_CASE("stopped at any time, the plan is complete") {
-    const tensor_graph graph = captured("mobilenet_v2-b1");
-    for (const auto wait : {0us, 300us, 2000us, 20'000us, 100'000us}) {
+    const tensor_graph graph = captured("vgg16-b32");
+    const std::int64_t whole = roam::paper()(graph).arena.bytes;
+    stowage::detail::splitmix64 random(4);
+    for (int round = 0; round < 12; ++round) {  // from at once to about when it would be done
+        const auto wait = std::chrono::microseconds(random.below(std::uint64_t{4} << (2 * (round % 8))));
         std::stop_source source;
         std::jthread stopper([&] {
             std::this_thread::sleep_for(wait);
             source.request_stop();
         });
         const plan made = roam::paper()(graph, {.stop = source.get_token(), .threads = 2});
-        CHECK(verify::check_plan(graph, made).ok);
+        const verify::verdict verdict = verify::check_plan(graph, made);
+        CHECK_MESSAGE(verdict.ok, verdict.reason);
+        CHECK(made.arena.bytes >= made.arena.lower_bound);
+        CHECK(made.arena.lower_bound <= whole);
     }
     CHECK(verify::check_plan(graph, roam::paper()(graph, {.budget = 0ns})).ok);
     CHECK(verify::check_plan(graph, roam::paper()(graph, {.states = 0})).ok);
