@@ -289,11 +289,15 @@ void print_table(const std::vector<std::vector<std::string>>& rows) {
 
 void print_comparison(const planned& result, const arguments& given) {
     std::vector<std::vector<std::string>> rows = {
-        {result.program.name, "arena", "peak", "seconds", "status"}};
+        {result.program.name, "arena", "peak", "fragm.", "gap", "seconds", "status"}};
+    const std::int64_t proven = result.made.arena.lower_bound;
     for (const auto& entry : compare_json(result, given)) {
-        rows.push_back({entry["planner"], io::human_bytes(entry["arena_bytes"]),
-                        io::human_bytes(entry["peak_bytes"]), seconds_text(entry["seconds"]),
-                        entry["status"]});
+        const std::int64_t arena = entry["arena_bytes"];
+        const std::int64_t peak = entry["peak_bytes"];
+        rows.push_back(
+            {entry["planner"], io::human_bytes(arena), io::human_bytes(peak), percent(saved(arena, peak), 3),
+             percent(bounded_bytes{.bytes = arena, .lower_bound = proven}.gap(), 3),
+             seconds_text(entry["seconds"]), entry["status"] == "unknown" ? "not solved" : entry["status"]});
     }
     std::cout << "\n";
     print_table(rows);
