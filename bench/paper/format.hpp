@@ -18,7 +18,8 @@ namespace stowage::bench {
     return text.data();
 }
 [[nodiscard]] inline std::string percent(double share) {
-    return format("%.1f%%", 100 * share);
+    const std::string text = format("%.1f%%", 100 * share);
+    return text == "-0.0%" ? "0.0%" : text;
 }
 [[nodiscard]] inline std::string fine_percent(double share) {
     return format("%.3f%%", 100 * share);
