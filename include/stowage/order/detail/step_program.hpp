@@ -249,7 +249,7 @@ private:
         for (operator_index op = 0; op < problem_->operator_count(); ++op) {
             for (const operator_index before : problem_->predecessors[op]) {
                 if (spans_.first[op] > spans_.last[before] || carried(before, op)) continue;
-                bare_.push_back({before, op});
+                bare_.emplace_back(before, op);
                 needed[before] = needed[op] = true;
             }
         }
