@@ -52,9 +52,11 @@ public:
         void return_void() const noexcept {}
         void unhandled_exception() noexcept { failure = std::current_exception(); }
 
-        /// The frame lies in the pool of the executor whose kernel_context is among the arguments.
+        /// The frame lies in the pool of the executor whose kernel_context is among the arguments. Always
+        /// inline: g++ takes a template and an operator delete that is none for a mismatch, in the coroutine.
         template <class... Arguments>
-        [[nodiscard]] static void* operator new(std::size_t bytes, Arguments&... arguments) {
+        [[nodiscard, gnu::always_inline]] static void* operator new(std::size_t bytes,
+                                                                    Arguments&... arguments) {
             detail::frame_pool* pool = nullptr;
             (find_pool(pool, arguments), ...);
             return detail::frame_pool::allocate(pool, bytes);
