@@ -93,6 +93,16 @@ void require_layout(const problem& problem, const offset_list& offsets, const st
     if (!verdict) throw layout_error("the layout of " + policy + " is wrong: " + verdict.reason, {});
 }
 
+/// First fit by birth, whatever is left of a budget; empty if an offset passes 2^63 - 1.
+template <class = void>
+[[nodiscard]] offset_list surely(const problem& problem, const sections& compact) {
+    budget unlimited({.states = std::numeric_limits<std::uint64_t>::max()});
+    context free{.account = unlimited, .compact = &compact, .compact_of = &problem};
+    offset_list offsets = first_fit{}(problem, free);
+    if (offsets.size() != problem.buffers.size()) offsets.clear();
+    return offsets;
+}
+
 /// Lays out a problem in one pool, first fit by birth if the policy finds nothing in its time.
 template <layout_policy Policy>
 [[nodiscard]] solution plan_one_pool(const problem& problem, const Policy& policy, budget& account,
@@ -105,20 +115,20 @@ template <layout_policy Policy>
                     .seed = seed,
                     .compact = &compact,
                     .compact_of = &problem};
+    // Pins, gaps and mixed alignments make every layout slow: within a budget of time the sure one comes
+    // first, so that it does not come on top.
+    offset_list early;
+    if (account.timed() && !compact.plain()) early = surely(problem, compact);
     result.offsets = apply(policy, problem, context);
     result.found_by = context.found_by.empty() ? name_of(policy) : context.found_by;
     if constexpr (!needs_no_check<Policy>) {
         if (!result.offsets.empty()) require_layout(problem, result.offsets, result.found_by);
     }
     if (result.offsets.size() != problem.buffers.size()) {
-        const first_fit fallback{};
-        budget unlimited({.states = std::numeric_limits<std::uint64_t>::max()});
-        layout::context free{.account = unlimited, .compact = &compact, .compact_of = &problem};
-        result.offsets = fallback(problem, free);
-        if (result.offsets.size() != problem.buffers.size()) {
+        result.offsets = early.empty() ? surely(problem, compact) : std::move(early);
+        if (result.offsets.size() != problem.buffers.size())
             throw overflow_error("first fit by birth: an offset passes 2^63 - 1");
-        }
-        result.found_by = fallback.name();
+        result.found_by = first_fit{}.name();
     }
     result.arena = arena_of(problem, result.offsets);
     result.lower_bound = std::max(result.load, context.lower_bound);
