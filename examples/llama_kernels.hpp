@@ -11,10 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <span>
-#include <stdexcept>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -22,28 +19,21 @@
 #include <stowage/exec/kernel.hpp>
 #include <stowage/graph/tensor_graph.hpp>
 
+#include "llama_operators.hpp"
 #include "llama_programs.hpp"
 
 namespace examples {
 
 /// The kernels of one program. Copies share nothing; several threads may call one object.
-class llama_kernels {
+class llama_kernels : private llama_operators<llama_kernels, stowage::exec::lane_index> {
 public:
-    using call_type = stowage::exec::kernel_call<stowage::exec::lane_index>;
+    using typename llama_operators::call_type;
 
     llama_kernels(const stowage::tensor_graph& program, const llama_shape& shape, const llama_run& run)
-        : shape_(shape), run_(run), tokens_(run.batch * run.sequence), head_(shape.hidden / shape.heads) {
+        : llama_operators(program, shape, run), turns_(rotations(run.sequence, head_)) {
         openblas_set_num_threads(1);
-        turns_ = rotations(run.sequence, head_);
-        const auto& table = kernels();
-        for (stowage::operator_index op = 0; op < program.operator_count(); ++op) {
-            const std::string kind = operator_kind(program.operator_name(op));
-            const auto found = table.find(kind);
-            if (found == table.end()) throw std::logic_error("there is no kernel for `" + kind + "`");
-            by_operator_.push_back(found->second);
-        }
     }
-    void operator()(const call_type& call) const { (this->*by_operator_[call.op])(call); }
+    void operator()(const call_type& call) const { run_operator(call); }
 
     /// The contents of buffer `b` at the start: tokens, or weights by chance.
     static void fill(const stowage::tensor_graph& program, stowage::buffer_index b, std::uint64_t seed,
@@ -68,70 +58,7 @@ public:
     }
 
 private:
-    using kernel = void (llama_kernels::*)(const call_type&) const;
-
-    [[nodiscard]] static const std::map<std::string, kernel>& kernels() {
-        using k = llama_kernels;
-        static const std::map<std::string, kernel> table = {{"embed", &k::embed},
-                                                            {"join", &k::join},
-                                                            {"sum", &k::sum},
-                                                            {"norm", &k::norm},
-                                                            {"norm1", &k::norm},
-                                                            {"norm2", &k::norm},
-                                                            {"q", &k::product},
-                                                            {"k", &k::product},
-                                                            {"v", &k::product},
-                                                            {"gate", &k::product},
-                                                            {"up", &k::product},
-                                                            {"qa", &k::product},
-                                                            {"va", &k::product},
-                                                            {"qb", &k::add_product},
-                                                            {"vb", &k::add_product},
-                                                            {"wo", &k::sliced_product},
-                                                            {"w2", &k::sliced_product},
-                                                            {"rope", &k::rope},
-                                                            {"d_rope", &k::rope_back},
-                                                            {"attention", &k::attention},
-                                                            {"silu", &k::silu},
-                                                            {"logits", &k::logits},
-                                                            {"loss", &k::loss},
-                                                            {"d_logits", &k::back_product},
-                                                            {"d_act", &k::back_product},
-                                                            {"d_gate", &k::back_product},
-                                                            {"d_up", &k::back_product},
-                                                            {"d_wo", &k::back_product},
-                                                            {"d_q", &k::back_product},
-                                                            {"d_k", &k::back_product},
-                                                            {"d_v", &k::back_product},
-                                                            {"d_qa", &k::back_product},
-                                                            {"d_va", &k::back_product},
-                                                            {"d_n1 a", &k::back_adapters},
-                                                            {"d_silu", &k::silu_back},
-                                                            {"d_norm", &k::norm_back},
-                                                            {"d_norm1", &k::norm_back},
-                                                            {"d_norm2", &k::norm_back},
-                                                            {"d_attention", &k::attention_back},
-                                                            {"g_bq", &k::outer},
-                                                            {"g_bv", &k::outer},
-                                                            {"g_aq", &k::outer},
-                                                            {"g_av", &k::outer},
-                                                            {"adamw", &k::adamw}};
-        return table;
-    }
-
-    [[nodiscard]] static const float* in(const call_type& call, std::size_t i) {
-        return call.input<float>(i).data();
-    }
-    [[nodiscard]] static float* out(const call_type& call, std::size_t i) {
-        return call.output<float>(i).data();
-    }
-    [[nodiscard]] static std::int64_t values(std::span<const std::byte> bytes) {
-        return static_cast<std::int64_t>(bytes.size() / sizeof(float));
-    }
-    /// Columns of a matrix with a row for each token.
-    [[nodiscard]] std::int64_t columns(std::span<const std::byte> bytes) const {
-        return values(bytes) / tokens_;
-    }
+    friend llama_operators;
 
     /// c (m x n) = a (m x k) b (k x n) + beta c; `lda`, `ldb`, `ldc` are lengths of rows.
     static void gemm(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n, std::int64_t k,
@@ -428,12 +355,7 @@ private:
         }
     }
 
-    llama_shape shape_;
-    llama_run run_;
-    std::int64_t tokens_;
-    std::int64_t head_;
     std::vector<float> turns_;  // by position in the sequence: cosines and sines of a head's pairs
-    std::vector<kernel> by_operator_;
 };
 
 }  // namespace examples

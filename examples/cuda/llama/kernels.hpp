@@ -9,16 +9,14 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <map>
-#include <span>
 #include <stdexcept>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include <stowage/exec/kernel.hpp>
 #include <stowage/graph/tensor_graph.hpp>
 
+#include "../../llama_operators.hpp"
 #include "../../llama_programs.hpp"
 #include "math.hpp"
 #include "products.hpp"
@@ -29,21 +27,17 @@ namespace examples {
 /// `Launch::values(stream, count, body)` and `Launch::rows(stream, count, body)`. Threads: one, the
 /// dispatcher's.
 template <class Launch>
-class llama_cuda_kernels {
+class llama_cuda_kernels : private llama_operators<llama_cuda_kernels<Launch>, cudaStream_t> {
+    using operators = llama_operators<llama_cuda_kernels, cudaStream_t>;
+    friend operators;
+
 public:
     using call_type = stowage::exec::kernel_call<cudaStream_t>;
 
     /// Throws std::runtime_error for what CUDA refuses.
     llama_cuda_kernels(const stowage::tensor_graph& program, const llama_shape& shape, const llama_run& run,
                        const std::vector<int>& ordinals)
-        : shape_(shape), run_(run), tokens_(run.batch * run.sequence), head_(shape.hidden / shape.heads) {
-        const auto& table = kernels();
-        for (stowage::operator_index op = 0; op < program.operator_count(); ++op) {
-            const std::string kind = operator_kind(program.operator_name(op));
-            const auto found = table.find(kind);
-            if (found == table.end()) throw std::logic_error("there is no kernel for `" + kind + "`");
-            by_operator_.push_back(found->second);
-        }
+        : operators(program, shape, run) {
         const std::vector<float> turns = rotations(run.sequence, head_);
         devices_.reserve(ordinals.size());
         for (const int ordinal : ordinals)
@@ -52,11 +46,18 @@ public:
     void operator()(const call_type& call) const {
         if (!call.workspace.empty())
             devices_[call.device].products.use(call.handle, call.workspace.first(scratch_bytes()));
-        (this->*by_operator_[call.op])(call);
+        this->run_operator(call);
     }
 
 private:
-    using kernel = void (llama_cuda_kernels::*)(const call_type&) const;
+    using operators::columns;
+    using operators::head_;
+    using operators::in;
+    using operators::out;
+    using operators::run_;
+    using operators::shape_;
+    using operators::tokens_;
+    using operators::values;
 
     /// What one device has beside the plan's memory.
     struct device_state {
@@ -81,70 +82,8 @@ private:
         std::int64_t rows;
     };
 
-    [[nodiscard]] static const std::map<std::string, kernel>& kernels() {
-        using k = llama_cuda_kernels;
-        static const std::map<std::string, kernel> table = {{"embed", &k::embed},
-                                                            {"join", &k::join},
-                                                            {"sum", &k::sum},
-                                                            {"norm", &k::norm},
-                                                            {"norm1", &k::norm},
-                                                            {"norm2", &k::norm},
-                                                            {"q", &k::product},
-                                                            {"k", &k::product},
-                                                            {"v", &k::product},
-                                                            {"gate", &k::product},
-                                                            {"up", &k::product},
-                                                            {"qa", &k::product},
-                                                            {"va", &k::product},
-                                                            {"qb", &k::add_product},
-                                                            {"vb", &k::add_product},
-                                                            {"wo", &k::sliced_product},
-                                                            {"w2", &k::sliced_product},
-                                                            {"rope", &k::template rope<1>},
-                                                            {"d_rope", &k::template rope<-1>},
-                                                            {"attention", &k::attention},
-                                                            {"silu", &k::silu},
-                                                            {"logits", &k::logits},
-                                                            {"loss", &k::loss},
-                                                            {"d_logits", &k::back_product},
-                                                            {"d_act", &k::back_product},
-                                                            {"d_gate", &k::back_product},
-                                                            {"d_up", &k::back_product},
-                                                            {"d_wo", &k::back_product},
-                                                            {"d_q", &k::back_product},
-                                                            {"d_k", &k::back_product},
-                                                            {"d_v", &k::back_product},
-                                                            {"d_qa", &k::back_product},
-                                                            {"d_va", &k::back_product},
-                                                            {"d_n1 a", &k::back_adapters},
-                                                            {"d_silu", &k::silu_back},
-                                                            {"d_norm", &k::norm_back},
-                                                            {"d_norm1", &k::norm_back},
-                                                            {"d_norm2", &k::norm_back},
-                                                            {"d_attention", &k::attention_back},
-                                                            {"g_bq", &k::outer},
-                                                            {"g_bv", &k::outer},
-                                                            {"g_aq", &k::outer},
-                                                            {"g_av", &k::outer},
-                                                            {"adamw", &k::adamw}};
-        return table;
-    }
-
     static void check(cudaError_t code) {
         if (code != cudaSuccess) throw std::runtime_error(cudaGetErrorName(code));
-    }
-    [[nodiscard]] static const float* in(const call_type& call, std::size_t i) {
-        return call.input<float>(i).data();
-    }
-    [[nodiscard]] static float* out(const call_type& call, std::size_t i) {
-        return call.output<float>(i).data();
-    }
-    [[nodiscard]] static std::int64_t values(std::span<const std::byte> bytes) {
-        return static_cast<std::int64_t>(bytes.size() / sizeof(float));
-    }
-    /// Columns of a matrix with a row for each token.
-    [[nodiscard]] std::int64_t columns(std::span<const std::byte> bytes) const {
-        return values(bytes) / tokens_;
     }
     [[nodiscard]] std::size_t scratch_bytes() const { return static_cast<std::size_t>(run_.scratch); }
     /// What an operator has beside cuBLAS's workspace.
@@ -179,10 +118,10 @@ private:
         Launch::rows(call.handle, tokens_,
                      math::norm{in(call, 0), in(call, 1), out(call, 0), shape_.hidden, 0, 1});
     }
-    void product(const call_type& call) const { product_of(call, 0, 0); }
-    void add_product(const call_type& call) const { product_of(call, 1, 1); }
-    /// out = reads[first] reads[first + 1] + beta out
-    void product_of(const call_type& call, std::size_t first, float beta) const {
+    void product(const call_type& call) const { product_of(call, 0, false, 0); }
+    void add_product(const call_type& call) const { product_of(call, 1, false, 1); }
+    /// out = reads[first] b + beta out, b being reads[first + 1] or its transpose.
+    void product_of(const call_type& call, std::size_t first, bool transpose_b, float beta) const {
         const std::int64_t k = columns(call.reads[first]);
         const std::int64_t n = columns(call.writes[0]);
         multiply(call, {.m = tokens_,
@@ -191,9 +130,10 @@ private:
                         .a = in(call, first),
                         .lda = k,
                         .b = in(call, first + 1),
-                        .ldb = n,
+                        .ldb = transpose_b ? k : n,
                         .c = out(call, 0),
                         .ldc = n,
+                        .transpose_b = transpose_b,
                         .beta = beta});
     }
     /// The product in as many slices of columns as there are results; with a third operand added to that.
@@ -219,12 +159,13 @@ private:
                             .beta = adds ? 1.0F : 0.0F});
         }
     }
-    template <int Direction>
-    void rope(const call_type& call) const {
+    void rope(const call_type& call) const { rotate(call, 1); }
+    void rope_back(const call_type& call) const { rotate(call, -1); }
+    void rotate(const call_type& call, float direction) const {
         for (std::size_t i = 0; i < 2; ++i) {
             Launch::values(call.handle, values(call.writes[i]) / 2,
                            math::rotate{out(call, i), devices_[call.device].turns, columns(call.writes[i]),
-                                        head_, run_.sequence, static_cast<float>(Direction)});
+                                        head_, run_.sequence, direction});
         }
     }
     [[nodiscard]] query_blocks blocks_of(const call_type& call, std::int64_t matrices) const {
@@ -384,26 +325,11 @@ private:
     }
     /// d_y w^T, added to the third operand if there is one.
     void back_product(const call_type& call) const {
-        back_product_of(call, 0, call.reads.size() > 2 ? 1.0F : 0.0F);
+        product_of(call, 0, true, call.reads.size() > 2 ? 1.0F : 0.0F);
     }
     void back_adapters(const call_type& call) const {
-        back_product_of(call, 0, 1);
-        back_product_of(call, 2, 1);
-    }
-    void back_product_of(const call_type& call, std::size_t first, float beta) const {
-        const std::int64_t k = columns(call.reads[first]);
-        const std::int64_t n = columns(call.writes[0]);
-        multiply(call, {.m = tokens_,
-                        .n = n,
-                        .k = k,
-                        .a = in(call, first),
-                        .lda = k,
-                        .b = in(call, first + 1),
-                        .ldb = k,
-                        .c = out(call, 0),
-                        .ldc = n,
-                        .transpose_b = true,
-                        .beta = beta});
+        product_of(call, 0, true, 1);
+        product_of(call, 2, true, 1);
     }
     /// a^T d over all tokens.
     void outer(const call_type& call) const {
@@ -431,11 +357,6 @@ private:
                        math::adamw{in(call, 0), out(call, 0), out(call, 1), out(call, 2)});
     }
 
-    llama_shape shape_;
-    llama_run run_;
-    std::int64_t tokens_;
-    std::int64_t head_;
-    std::vector<kernel> by_operator_;
     std::vector<device_state> devices_;
 };
 
