@@ -137,8 +137,8 @@ private:
         constexpr double never = std::numeric_limits<double>::max();
         const std::int32_t end = std::max(a.last, b.last);
         const std::int32_t width = end - a.first;
-        // A box that is mostly empty in time serves nothing.
         if (!a.plain() || !b.plain()) return never;
+        // A box that is mostly empty in time serves nothing.
         if (a.headroom != b.headroom || 2 * (b.first - a.last) > a.last - a.first + b.last - b.first)
             return never;
         double sum = 0;

@@ -80,14 +80,6 @@ void sort_nearly_sorted(std::span<int> items, Height height_of) {
     }
 }
 
-/// Spreads the bits of a word.
-[[nodiscard]] constexpr std::uint64_t mixed_bits(std::uint64_t x) noexcept {
-    x += 0x9e3779b97f4a7c15U;
-    x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9U;
-    x = (x ^ (x >> 27U)) * 0x94d049bb133111ebU;
-    return x ^ (x >> 31U);
-}
-
 /// Numbers the blocks so that those that may be exchanged get equal numbers: equal ranges, headrooms and
 /// alignments; and equal sizes too, or sizes that keep what lies on them aligned. A block that is pinned or
 /// has several pieces is like no other. O(n log n).

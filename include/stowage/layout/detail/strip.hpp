@@ -48,6 +48,17 @@ struct strip {
     std::int64_t unit = 1;      ///< bytes
 };
 
+/// The greatest common divisor of `base`, sizes, pins and alignments; 1 if all are 0. O(n).
+template <class = void>
+[[nodiscard]] std::int64_t common_divisor(const sections& compact, std::int64_t base = 0) {
+    for (const item& entry : compact.items) {
+        base = std::gcd(base, entry.size);
+        if (entry.pinned()) base = std::gcd(base, entry.pin);
+        if (entry.alignment > 1) base = std::gcd(base, entry.alignment);
+    }
+    return base == 0 ? 1 : base;
+}
+
 /// The strip of a problem in one pool at `capacity` bytes; block i is item i, the pieces after the first of
 /// each item come behind all items. Where `apart` is set, each piece may lie at an offset of its own: a
 /// relaxation. O(n). A capacity below 0 is nobody's.
@@ -57,13 +68,7 @@ template <class = void>
     result.sections = compact.count();
     result.unit = compact.alignment;
     if (result.unit == 1) {
-        std::int64_t divisor = 0;
-        for (const item& entry : compact.items) {
-            divisor = std::gcd(divisor, entry.size);
-            if (entry.pinned()) divisor = std::gcd(divisor, entry.pin);
-            if (entry.alignment > 1) divisor = std::gcd(divisor, entry.alignment);
-        }
-        result.unit = divisor == 0 ? 1 : divisor;
+        result.unit = common_divisor(compact);
     }
     const std::int64_t unit = result.unit;
     const std::int64_t rest = compact.alignment == 1 ? 0 : capacity % unit;
@@ -206,13 +211,7 @@ template <class = void>
 /// all these. O(n).
 template <class = void>
 [[nodiscard]] std::int64_t next_arena(const sections& compact, std::int64_t arena) {
-    std::int64_t divisor = compact.alignment == 1 ? 0 : compact.alignment;
-    for (const item& entry : compact.items) {
-        divisor = std::gcd(divisor, entry.size);
-        if (entry.pinned()) divisor = std::gcd(divisor, entry.pin);
-        if (entry.alignment > 1) divisor = std::gcd(divisor, entry.alignment);
-    }
-    if (divisor == 0) divisor = 1;
+    const std::int64_t divisor = common_divisor(compact, compact.alignment == 1 ? 0 : compact.alignment);
     return stowage::detail::checked_add(arena - arena % divisor, divisor, "arena");
 }
 

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include <stowage/detail/random.hpp>
 #include <stowage/layout/detail/failure_memo.hpp>
 #include <stowage/layout/detail/valley_pivot.hpp>
 #include <stowage/layout/detail/valley_state.hpp>
@@ -327,7 +328,8 @@ private:
     /// Of the unplaced blocks and the floors of a component.
     [[nodiscard]] std::uint64_t hash_of(int left, int right) {
         std::uint64_t set = 0;
-        std::uint64_t floors = mixed_bits(static_cast<std::uint64_t>(left) << 32U | index(right));
+        std::uint64_t floors =
+            stowage::detail::splitmix64(static_cast<std::uint64_t>(left) << 32U | index(right))();
         std::int64_t last = -1;
         own_work_ += static_cast<std::uint64_t>(right - left) / 4;
         for (int s = left; s < right; ++s) {
@@ -339,7 +341,7 @@ private:
             floors ^= floors >> 32U;
             last = floor;
         }
-        return mixed_bits(set ^ floors);
+        return stowage::detail::splitmix64(set ^ floors)();
     }
     /// Writes the whole key of a component to key_: its edges, the runs of equal floors, the set of unplaced
     /// blocks.

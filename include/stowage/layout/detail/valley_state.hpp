@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include <stowage/detail/random.hpp>
 #include <stowage/layout/detail/live_lists.hpp>
 #include <stowage/layout/detail/obstacles.hpp>
 #include <stowage/layout/detail/strip.hpp>
@@ -63,7 +64,7 @@ public:
                 continue;
             }
             if (is_first_piece(static_cast<int>(i))) cross(static_cast<int>(i), 1);
-            unborn_[index(b.first)] ^= mixed_bits(static_cast<std::uint64_t>(i));
+            unborn_[index(b.first)] ^= hash_of(static_cast<int>(i));
         }
         if (plain()) return fits;
         for (std::size_t i = 0; i < blocks_.size(); ++i) {
@@ -160,7 +161,7 @@ public:
     /// False if that leaves no layout within the capacity.
     bool place(int b, std::int64_t height, bool use_bound) {
         const block& item = blocks_[index(b)];
-        const std::int64_t spot = blocks_[index(b)].aligned(height);
+        const std::int64_t spot = item.aligned(height);
         offsets_[index(b)] = spot;
         bases_[index(b)] = height;
         trail_.push_back({change::placed, b, 0});
@@ -180,16 +181,14 @@ public:
         }
         cross(b, -1);
         births_.remove(item.first, b);
-        unborn_[index(item.first)] ^= mixed_bits(static_cast<std::uint64_t>(b));
+        unborn_[index(item.first)] ^= hash_of(b);
         work_ += static_cast<std::uint64_t>(item.last - item.first);
-        for (int k = item.other; k >= 0 && k != b; k = blocks_[index(k)].other)
-            pin_piece(k, spot, top);
+        each_other_piece(b, [&](int k) { pin_piece(k, spot, top); });
         if (!fits || tight) return false;
         if (!use_bound) return true;
         begin(top);
         lift_over(item, top);
-        for (int k = item.other; k >= 0 && k != b; k = blocks_[index(k)].other)
-            lift_over(blocks_[index(k)], 0);
+        each_other_piece(b, [&](int k) { lift_over(blocks_[index(k)], 0); });
         return check();
     }
     /// Raises the floor of one section. False if that leaves no layout within the capacity.
@@ -226,22 +225,30 @@ private:
         std::int64_t old;
     };
     [[nodiscard]] static constexpr std::size_t index(int i) noexcept { return static_cast<std::size_t>(i); }
+    [[nodiscard]] static constexpr std::uint64_t hash_of(int b) noexcept {
+        return stowage::detail::splitmix64(index(b))();
+    }
 
+    /// Calls body(k) for the other pieces of b's buffer.
+    template <class Body>
+    void each_other_piece(int b, const Body& body) const {
+        for (int k = blocks_[index(b)].other; k >= 0 && k != b; k = blocks_[index(k)].other)
+            body(k);
+    }
     /// True if no other piece of the same buffer has a lesser number.
     [[nodiscard]] bool is_first_piece(int b) const {
-        for (int k = blocks_[index(b)].other; k >= 0 && k != b; k = blocks_[index(k)].other) {
-            if (k < b) return false;
-        }
-        return true;
+        bool first = true;
+        each_other_piece(b, [&](int k) { first = first && b < k; });
+        return first;
     }
     /// Counts the boundaries that b's buffer spans, those in its gaps included.
     void cross(int b, int by) {
         int from = blocks_[index(b)].first;
         int to = blocks_[index(b)].last;
-        for (int k = blocks_[index(b)].other; k >= 0 && k != b; k = blocks_[index(k)].other) {
+        each_other_piece(b, [&](int k) {
             from = std::min(from, blocks_[index(k)].first);
             to = std::max(to, blocks_[index(k)].last);
-        }
+        });
         for (int s = from + 1; s < to; ++s)
             crossing_[index(s)] += by;
     }
@@ -250,7 +257,7 @@ private:
         const block& piece = blocks_[index(k)];
         offsets_[index(k)] = bottom;
         births_.remove(piece.first, k);
-        unborn_[index(piece.first)] ^= mixed_bits(static_cast<std::uint64_t>(k));
+        unborn_[index(piece.first)] ^= hash_of(k);
         for (int s = piece.first; s < piece.last; ++s) {
             members_.remove(s, k);
             floors_.pin(s, {bottom, top});
@@ -267,14 +274,13 @@ private:
             floors_.unpin(s, offsets_[index(k)]);
         }
         births_.restore(piece.first);
-        unborn_[index(piece.first)] ^= mixed_bits(static_cast<std::uint64_t>(k));
+        unborn_[index(piece.first)] ^= hash_of(k);
         offsets_[index(k)] = -1;
     }
     void unplace(int b) {
         const block& item = blocks_[index(b)];
         floors_.tick();
-        for (int k = item.other; k >= 0 && k != b; k = blocks_[index(k)].other)
-            free_piece(k);
+        each_other_piece(b, [&](int k) { free_piece(k); });
         for (int s = item.first; s < item.last; ++s) {
             members_.restore(s);
             floors_.lower(s, bases_[index(b)]);
@@ -282,7 +288,7 @@ private:
         }
         cross(b, 1);
         births_.restore(item.first);
-        unborn_[index(item.first)] ^= mixed_bits(static_cast<std::uint64_t>(b));
+        unborn_[index(item.first)] ^= hash_of(b);
         group_top_[index(groups_[index(b)])] = below_[index(b)];
         offsets_[index(b)] = -1;
     }
