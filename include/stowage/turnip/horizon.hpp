@@ -204,13 +204,7 @@ private:
         result.bytes_moved_lower_bound = bound.proven();
         result.prices = bound.prices();
         if (result.bytes_moved <= result.bytes_moved_lower_bound) result.status = status::optimal;
-        result.makespan_lower_bound =
-            detail::time_bound(task, model, order, asked.devices[0].capacity, result.bytes_moved_lower_bound,
-                               asked.machine, asked.fixed_order);
-        result.makespan_lower_bound_in_order =
-            std::max(result.makespan_lower_bound,
-                     detail::time_bound(task, model, order, asked.devices[0].capacity,
-                                        result.bytes_moved_lower_bound, asked.machine, true));
+        detail::bound_makespan(task, model, order, asked, result);
     }
     static void count_moves(const tensor_graph& program, compiled& result) {
         for (vertex_index v = 0; v < result.memgraph.vertices.size(); ++v) {

@@ -65,12 +65,7 @@ public:
     [[nodiscard]] compiled operator()() {
         if (!has_room()) return std::move(result_);
         find_bound();
-        result_.makespan_lower_bound =
-            time_bound(task_, model_, result_.order, capacities_[0], result_.bytes_moved_lower_bound,
-                       asked_.machine, asked_.fixed_order);
-        result_.makespan_lower_bound_in_order = std::max(
-            result_.makespan_lower_bound, time_bound(task_, model_, result_.order, capacities_[0],
-                                                     result_.bytes_moved_lower_bound, asked_.machine, true));
+        bound_makespan(task_, model_, result_.order, asked_, result_);
         residency_planner planner(task_, model_, capacities_, asked_.limits);
         // Where the host is short, contents go out later, and what has no copy there yet stays longer.
         for (const double dirty_stays : {1.0, 1.0, 8.0, 1e6}) {

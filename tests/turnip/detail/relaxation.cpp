@@ -68,7 +68,7 @@ TEST_CASE("what its prices prove is no more than the best decision moves, and of
             turnip::detail::make_residency_model(task, stowage::program_order(task.program), 1);
         if (model.gaps.empty() || model.gaps.size() > 10) continue;
         const std::int64_t capacity =
-            *std::max_element(model.forced[0].begin(), model.forced[0].end()) + static_cast<int>(seed % 4);
+            turnip::detail::most_forced(model, 0).bytes + static_cast<int>(seed % 4);
         std::int64_t best = -1;
         for (std::uint32_t chosen = 0; chosen < (1U << model.gaps.size()); ++chosen) {
             turnip::detail::residency_state state(model, std::span(&capacity, 1));

@@ -27,15 +27,14 @@ public:
     /// True if [lower, lower + bytes) is free and inside. O(log n).
     [[nodiscard]] bool is_free(std::int64_t lower, std::int64_t bytes) const {
         if (lower < 0 || bytes > capacity_ || lower > capacity_ - bytes) return false;
-        auto next = used_.lower_bound(lower);
-        if (next != used_.end() && next->first < lower + bytes) return false;
-        return next == used_.begin() || std::prev(next)->second.upper <= lower;
+        const auto next = used_.lower_bound(lower);
+        return lower + bytes <= begin_of(next) && end_before(next) <= lower;
     }
     /// [lower, lower + bytes) is free. O(log n).
     void take(std::int64_t lower, std::int64_t bytes, std::uint32_t owner) {
         const auto next = used_.lower_bound(lower);
-        const std::int64_t from = next == used_.begin() ? 0 : std::prev(next)->second.upper;
-        const std::int64_t to = next == used_.end() ? capacity_ : next->first;
+        const std::int64_t from = end_before(next);
+        const std::int64_t to = begin_of(next);
         free_.erase({to - from, from});
         add_free(from, lower);
         add_free(lower + bytes, to);
@@ -44,9 +43,8 @@ public:
     /// A used range begins at `lower`. O(log n).
     void give(std::int64_t lower) {
         const auto at = used_.find(lower);
-        const auto next = std::next(at);
-        const std::int64_t from = at == used_.begin() ? 0 : std::prev(at)->second.upper;
-        const std::int64_t to = next == used_.end() ? capacity_ : next->first;
+        const std::int64_t from = end_before(at);
+        const std::int64_t to = begin_of(std::next(at));
         if (from < lower) free_.erase({lower - from, from});
         if (at->second.upper < to) free_.erase({to - at->second.upper, at->second.upper});
         add_free(from, to);
@@ -75,13 +73,11 @@ public:
         }
         if (all) return best;
         // What [not_from, not_to) leaves of the ranges that it meets at its ends.
-        const auto before = used_.lower_bound(not_from);
-        const std::int64_t from = before == used_.begin() ? 0 : std::prev(before)->second.upper;
+        const std::int64_t from = end_before(used_.lower_bound(not_from));
         if (from < not_from) offer(from, not_from);
         const auto after = used_.lower_bound(not_to);
-        const std::int64_t to = after == used_.end() ? capacity_ : after->first;
-        const bool open = after == used_.begin() || std::prev(after)->second.upper <= not_to;
-        if (open && not_to < to) offer(not_to, to);
+        const std::int64_t to = begin_of(after);
+        if (end_before(after) <= not_to && not_to < to) offer(not_to, to);
         return best;
     }
     [[nodiscard]] const used_map& used() const noexcept { return used_; }
@@ -90,6 +86,14 @@ public:
     [[nodiscard]] std::int64_t capacity() const noexcept { return capacity_; }
 
 private:
+    /// Where the used range before `at` ends, or the arena begins.
+    [[nodiscard]] std::int64_t end_before(used_map::const_iterator at) const {
+        return at == used_.begin() ? 0 : std::prev(at)->second.upper;
+    }
+    /// Where `at` begins, or the arena ends.
+    [[nodiscard]] std::int64_t begin_of(used_map::const_iterator at) const {
+        return at == used_.end() ? capacity_ : at->first;
+    }
     void add_free(std::int64_t lower, std::int64_t upper) {
         if (lower < upper) free_.emplace(upper - lower, lower);
     }

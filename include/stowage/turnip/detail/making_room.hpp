@@ -54,16 +54,13 @@ template <class = void>
     std::stable_sort(pieces.begin(), pieces.end(),
                      [](const piece& a, const piece& b) { return a.over > b.over; });
     const std::size_t before = dropped.size();
-    const auto spans = [&](std::uint32_t g, std::uint32_t step) {
-        const model_gap& gap = model.gaps[g];
-        return gap.wrapped ? step <= gap.upper || step >= gap.lower : gap.lower <= step && step <= gap.upper;
-    };
     for (const piece& p : pieces) {
         const std::uint32_t full = state.tightest(p.lower, p.upper, device);
         // What was let go of for a larger one makes up for this one too.
         std::int64_t lacking = p.over;
         for (std::size_t k = before; k < dropped.size(); ++k) {
-            if (spans(dropped[k], full)) lacking -= model.gaps[dropped[k]].bytes;
+            const model_gap& gap = model.gaps[dropped[k]];
+            if (gap.covers(full)) lacking -= gap.bytes;
         }
         if (lacking <= 0) continue;
         candidates.clear();

@@ -180,9 +180,6 @@ private:
             gaps_[next[group[g]]++] = g;
         }
     }
-    [[nodiscard]] static bool covers(const model_gap& gap, std::size_t step) {
-        return gap.wrapped ? step <= gap.upper || step >= gap.lower : step >= gap.lower && step <= gap.upper;
-    }
     [[nodiscard]] double stay(const model_gap& gap) const {
         double length = before_[gap.upper + 1] - before_[gap.wrapped ? 0 : gap.lower];
         if (gap.wrapped) length += before_.back() - before_[gap.lower];
@@ -256,7 +253,7 @@ private:
     void search_line(std::size_t step) {
         touched_.clear();
         for (std::uint32_t k = 0; k < gaps_.size(); ++k) {
-            if (!covers(model_.gaps[gaps_[k]], step)) continue;
+            if (!model_.gaps[gaps_[k]].covers(step)) continue;
             if (touched_.empty() || touched_.back() != group_of_[k]) touched_.push_back(group_of_[k]);
         }
         const double old = prices_[step];
@@ -280,7 +277,7 @@ private:
                 const model_gap& gap = model_.gaps[gaps_[k]];
                 const auto bytes = static_cast<double>(gap.bytes);
                 const auto in = static_cast<double>(gap.bytes_in);
-                const bool covered = covers(gap, step);
+                const bool covered = gap.covers(step);
                 const double kept = stays_[k] + (covered ? bytes * more : 0);
                 all += kept;
                 some += std::min(in, kept);

@@ -65,6 +65,11 @@ struct model_gap {
     std::int64_t bytes_in = 0;  ///< what its return costs, if it leaves
     bool wrapped = false;
     bool needs_copy = true;  ///< leaving demands that the version goes out
+
+    /// True if it would stay during `step`.
+    [[nodiscard]] bool covers(std::size_t step) const noexcept {
+        return wrapped ? step <= upper || step >= lower : step >= lower && step <= upper;
+    }
 };
 
 /// Contents of a buffer between two writes.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <stowage/graph/tensor_graph.hpp>
+#include <stowage/turnip/compiled.hpp>
 #include <stowage/turnip/detail/cut_bound.hpp>
 #include <stowage/turnip/detail/residency_model.hpp>
 #include <stowage/turnip/machine.hpp>
@@ -215,6 +216,20 @@ template <class = void>
     }
     if (!fixed_order) bound = std::max(bound, largest_cut_bound(task, model, order, capacity, m));
     return bound;
+}
+
+/// Sets what the result says of the least makespan, by its proven bytes: for any execution, and for those
+/// that keep the order.
+template <class = void>
+void bound_makespan(const taskgraph& task, const residency_model& model,
+                    std::span<const operator_index> order, const compile_options& asked, compiled& result) {
+    const auto bound = [&](bool fixed_order) {
+        return time_bound(task, model, order, asked.devices[0].capacity, result.bytes_moved_lower_bound,
+                          asked.machine, fixed_order);
+    };
+    result.makespan_lower_bound = bound(asked.fixed_order);
+    result.makespan_lower_bound_in_order =
+        asked.fixed_order ? result.makespan_lower_bound : std::max(result.makespan_lower_bound, bound(true));
 }
 
 }  // namespace stowage::turnip::detail
