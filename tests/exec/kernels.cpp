@@ -7,10 +7,8 @@
 
 #include <atomic>
 #include <chrono>
-#include <coroutine>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <functional>
 #include <memory>
 #include <span>
@@ -24,6 +22,7 @@
 #include <stowage/exec.hpp>
 #include <stowage/graph.hpp>
 
+#include "support/detached.hpp"
 #include "support/random_memgraph.hpp"
 
 using namespace stowage;
@@ -89,19 +88,8 @@ exec::kernel_task thrower(context& kernel, bool in_body) {
     throw std::runtime_error("after its body");
 }
 
-/// A coroutine that nobody waits for: it starts at once and destroys itself at its end.
-struct detached {
-    struct promise_type {
-        detached get_return_object() noexcept { return {}; }
-        std::suspend_never initial_suspend() noexcept { return {}; }
-        std::suspend_never final_suspend() noexcept { return {}; }
-        void return_void() noexcept {}
-        void unhandled_exception() noexcept { std::terminate(); }
-    };
-};
-
 template <class Executor>
-detached run_twice(Executor& executor, std::atomic<int>& done, std::thread::id& thread) {
+test::detached run_twice(Executor& executor, std::atomic<int>& done, std::thread::id& thread) {
     const exec::run_options options{.seed = 1};
     const exec::run_report& first = co_await executor.run_async(options);
     if (first) ++done;

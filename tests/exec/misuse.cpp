@@ -8,10 +8,8 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <coroutine>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -25,6 +23,7 @@
 #include <stowage/exec.hpp>
 #include <stowage/graph.hpp>
 
+#include "support/detached.hpp"
 #include "support/random_memgraph.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -53,20 +52,20 @@ struct chain {
     }
 };
 
-/// A coroutine that nobody waits for: it starts at once and destroys itself at its end.
-struct detached {
-    struct promise_type {
-        detached get_return_object() noexcept { return {}; }
-        std::suspend_never initial_suspend() noexcept { return {}; }
-        std::suspend_never final_suspend() noexcept { return {}; }
-        void return_void() noexcept {}
-        void unhandled_exception() { std::terminate(); }
-    };
-};
+/// Calls `check` with a device of each kind.
+template <class Check>
+void on_every_device(const Check& check) {
+    exec::host_device threads;
+    exec::simulated_device simulated;
+    exec::inline_device at_once;
+    check(threads);
+    check(simulated);
+    check(at_once);
+}
 
 /// Awaits runs until there can be no more.
 template <class Executor>
-detached run_for_ever(Executor& executor, std::vector<exec::run_status>& seen, bool& refused) {
+test::detached run_for_ever(Executor& executor, std::vector<exec::run_status>& seen, bool& refused) {
     while (true) {
         try {
             const exec::run_report& report = co_await executor.run_async();
@@ -116,12 +115,7 @@ TEST_CASE("what a progress callback throws comes out of run, and the next run is
         }
         executor.start({.on_progress = &throws});  // and is destroyed
     };
-    exec::host_device threads;
-    exec::simulated_device simulated;
-    exec::inline_device at_once;
-    check(threads);
-    check(simulated);
-    check(at_once);
+    on_every_device(check);
 }
 
 TEST_CASE("a stop before, during and after a run; anything may be thrown") {
@@ -154,12 +148,7 @@ TEST_CASE("a stop before, during and after a run; anything may be thrown") {
         throws = false;
         CHECK(executor.run().vertices == 10);
     };
-    exec::host_device threads;
-    exec::simulated_device simulated;
-    exec::inline_device at_once;
-    check(threads);
-    check(simulated);
-    check(at_once);
+    on_every_device(check);
 }
 
 TEST_CASE(
@@ -211,12 +200,7 @@ TEST_CASE("nothing to run, on no device and on one") {
                 CHECK(report.vertices == 0);
             }
         };
-        exec::host_device threads;
-        exec::simulated_device simulated;
-        exec::inline_device at_once;
-        check(threads);
-        check(simulated);
-        check(at_once);
+        on_every_device(check);
     }
 }
 
@@ -246,14 +230,9 @@ TEST_CASE("buffers without bytes are moved and used like others") {
         CHECK(executor.report().vertices == 3);
         executor.read(1, {});
     };
-    exec::host_device threads;
     exec::host_device file({.host_file = folder / "store"});
-    exec::simulated_device simulated;
-    exec::inline_device at_once;
-    check(threads);
     check(file);
-    check(simulated);
-    check(at_once);
+    on_every_device(check);
 }
 
 TEST_CASE("a host store larger than its disk is refused before anything runs, and leaves no file") {
