@@ -24,11 +24,11 @@ namespace stowage::bench {
 
 /// How the measurements are made.
 struct settings {
-    std::size_t runs = 10;                        ///< timed runs of each planner
-    double model_seconds = 60;                    ///< limit of each of MODeL's integer programs
-    std::size_t model_entries = 20'000'000;       ///< larger ones of them are not posed
-    std::vector<model_answer> known_models = {};  ///< answers of MODeL; what is missing is run
-    std::string date = {};                        ///< today
+    std::size_t runs = 10;                              ///< timed runs of each planner
+    double model_seconds = 60;                          ///< limit of each of MODeL's integer programs
+    std::size_t model_entries = default_model_entries;  ///< larger ones of them are not posed
+    std::vector<model_answer> known_models = {};        ///< answers of MODeL; what is missing is run
+    std::string date = {};                              ///< today
     std::int64_t alignment = plan_program::pytorch_alignment;
 };
 
@@ -175,10 +175,8 @@ template <class Work>
         time_runs(how.runs, [&] { result.lescea = plan_program::lescea_llfb(graph, how.alignment, proven); });
     result.lescea_fit = plan_program::lescea_llfb_fit(graph, how.alignment, proven);
     const auto model = [&](const std::string& form) {
-        for (const model_answer& answer : how.known_models) {
-            if (answer.program == result.name && answer.form == form && answer.limit == how.model_seconds)
-                return answer;
-        }
+        const model_answer* known = find_answer(how.known_models, result.name, form, how.model_seconds);
+        if (known != nullptr) return *known;
         return run_model(result.name, graph, form, how.model_seconds, how.model_entries, how.alignment,
                          how.date);
     };

@@ -3,7 +3,6 @@
 // bench_paper_model --seconds 60 --output docs/paper-results-model.csv alexnet-b1 vgg16-b1
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -24,7 +23,7 @@ int main(int argc, char** argv) {
     std::vector<std::string> forms = {"model-ss", "model-ms"};
     std::string output;
     double limit = 60;
-    std::size_t entries = 2'000'000;
+    std::size_t entries = bench::default_model_entries;
     app.add_option("programs", programs, "names in examples/data, e.g. alexnet-b1")->required();
     app.add_option("--forms", forms, "model-ss, model-ms or both")
         ->check(CLI::IsMember({"model-ss", "model-ms"}))
@@ -39,10 +38,7 @@ int main(int argc, char** argv) {
                 io::read_access_list(STOWAGE_EXAMPLE_DATA "/" + program + ".json.gz");
             for (const std::string& form : forms) {
                 const std::vector<bench::model_answer> known = bench::read_model_answers(output);
-                const bool is_known = std::any_of(known.begin(), known.end(), [&](const auto& answer) {
-                    return answer.program == program && answer.form == form && answer.limit == limit;
-                });
-                if (is_known) continue;
+                if (bench::find_answer(known, program, form, limit) != nullptr) continue;
                 const bench::model_answer answer =
                     bench::run_model(program, read.graph, form, limit, entries,
                                      plan_program::pytorch_alignment, bench::today());

@@ -48,6 +48,9 @@ struct model_answer {
     [[nodiscard]] double seconds() const noexcept { return order_seconds + layout_seconds; }
 };
 
+/// Larger integer programs are not posed, unless asked for.
+inline constexpr std::size_t default_model_entries = 20'000'000;
+
 inline constexpr const char* model_columns =
     "program,form,limit_seconds,solver,date,operators,steps,variables,posed,found_peak,proven_peak,peak,"
     "arena,order_seconds,layout_seconds";
@@ -92,6 +95,16 @@ inline constexpr const char* model_columns =
                            .layout_seconds = std::stod(cells[14])});
     }
     return answers;
+}
+
+/// The answer for a program, form and limit, or null.
+[[nodiscard]] inline const model_answer* find_answer(const std::vector<model_answer>& known,
+                                                     const std::string& program, const std::string& form,
+                                                     double limit) {
+    const auto found = std::find_if(known.begin(), known.end(), [&](const model_answer& answer) {
+        return answer.program == program && answer.form == form && answer.limit == limit;
+    });
+    return found == known.end() ? nullptr : &*found;
 }
 
 /// C and P of the integer program over `steps` steps, as the paper counts them.
