@@ -30,9 +30,11 @@ struct compiled {
     std::int64_t bytes_moved = 0;            ///< offloaded + reloaded
     /// Proven: no memgraph for this order moves fewer bytes between the devices and the host.
     std::int64_t bytes_moved_lower_bound = 0;
-    double makespan_lower_bound = 0;  ///< seconds, by the cost model, for any execution; 0: not asked for
-    /// The same for executions in which the operators of a device run in the order of compilation: no
-    /// smaller, and much sharper where programs branch.
+    /// Proven, in seconds of the cost model: no run of any memgraph for this order is shorter, in whatever
+    /// order it starts its vertices.
+    double makespan_lower_bound = 0;
+    /// The same for runs in which the operators of a device keep the order of compilation: no smaller, and
+    /// sharper where programs branch.
     double makespan_lower_bound_in_order = 0;
     double makespan = 0;  ///< seconds by simulation; 0: not asked for
     /// If there is no memgraph: the least capacity of the memory concerned that is known to do; 0: none is.

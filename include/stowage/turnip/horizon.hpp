@@ -204,7 +204,7 @@ private:
         result.bytes_moved_lower_bound = bound.proven();
         result.prices = bound.prices();
         if (result.bytes_moved <= result.bytes_moved_lower_bound) result.status = status::optimal;
-        detail::bound_makespan(task, model, order, asked, result);
+        detail::bound_makespan(task, model, {&asks, pool, bound.prices()}, order, asked, result);
     }
     static void count_moves(const tensor_graph& program, compiled& result) {
         for (vertex_index v = 0; v < result.memgraph.vertices.size(); ++v) {

@@ -65,7 +65,6 @@ public:
     [[nodiscard]] compiled operator()() {
         if (!has_room()) return std::move(result_);
         find_bound();
-        bound_makespan(task_, model_, result_.order, asked_, result_);
         residency_planner planner(task_, model_, capacities_, asked_.limits);
         // Where the host is short, contents go out later, and what has no copy there yet stays longer.
         for (const double dirty_stays : {1.0, 1.0, 8.0, 1e6}) {
@@ -170,6 +169,14 @@ private:
         }
         hints_.target = result_.bytes_moved_lower_bound;
         hints_.start = first.kept();
+        find_bound_on_time(model_, capacities_[0]);
+    }
+    /// `pool`: the model that the bound on bytes is of. Where time is the goal, it is worth the relaxation.
+    void find_bound_on_time(const residency_model& pool, std::int64_t capacity) {
+        const std::size_t rounds =
+            asked_.goal == goal::time ? std::min<std::size_t>(relaxed_rounds(), 1000) : 0;
+        bound_makespan(task_, model_, {&pool, capacity, result_.prices, rounds}, result_.order, asked_,
+                       result_);
     }
     /// Rounds of the relaxation. Fewer than 200 are of no use: long programs get those, and up to five times
     /// the work; the longest none.
@@ -188,6 +195,7 @@ private:
         bound.improve(known, options_.bound_evaluations);
         result_.bytes_moved_lower_bound = hints_.target = bound.proven();
         result_.prices = bound.prices();
+        find_bound_on_time(merged, pool);
         for (memory_index d = 0; d < task_.devices; ++d) {
             price_bound own(model_, capacities_[d], {}, d);
             own.improve(known, options_.bound_evaluations / 2);

@@ -10,6 +10,7 @@
 #include <stowage/graph/tensor_graph.hpp>
 #include <stowage/turnip/compiled.hpp>
 #include <stowage/turnip/detail/cut_bound.hpp>
+#include <stowage/turnip/detail/lane_bound.hpp>
 #include <stowage/turnip/detail/residency_model.hpp>
 #include <stowage/turnip/machine.hpp>
 #include <stowage/turnip/memgraph.hpp>
@@ -138,34 +139,63 @@ template <class = void>
     return forced;
 }
 
-/// The largest of: what a device computes on its lanes; the longest path of operators; what must be copied
-/// over the lanes to and from the hosts (`moved`: a bound on the bytes both ways; sure_copies); and, for one
-/// device with one compute lane, the split bound: at a moment between two operators, the longer of computing
-/// and copying out, or in for the first time, before it, and of computing and copying in, or out for the last
+/// Seconds until each operator has run at least, and the largest of them: the longest path, with the copies
+/// that no run can leave out. What starts on the host comes in before it is read, what another device makes
+/// is transferred, or passes through the host. O(operators + accesses).
+template <class = void>
+[[nodiscard]] double longest_path(const taskgraph& task, std::span<const operator_index> order,
+                                  const machine& m) {
+    const tensor_graph& program = task.program;
+    std::vector<double> path(program.operator_count(), 0);
+    std::vector<operator_index> writer(program.buffer_count(), no_operator);
+    double longest = 0;
+    for (const operator_index op : order) {
+        double start = 0;
+        for (const operator_index before : program.predecessors(op))
+            start = std::max(start, path[before]);
+        for (const buffer_index b : program.reads(op)) {
+            const std::int64_t bytes = program.bytes(b);
+            if (bytes == 0) continue;
+            const double in = move_seconds(vertex_kind::reload, bytes, m);
+            if (writer[b] == no_operator) {
+                if (is_alive_at_start(program.kind(b)) && task.start[b] == host) start = std::max(start, in);
+            } else if (task.placement[writer[b]] != task.placement[op]) {
+                const double by_host = move_seconds(vertex_kind::offload, bytes, m) + in;
+                const double direct = move_seconds(vertex_kind::transfer, bytes, m);
+                start = std::max(start, path[writer[b]] + std::min(direct, by_host));
+            }
+        }
+        path[op] = start + operator_seconds(program, op, m);
+        longest = std::max(longest, path[op]);
+        for (const buffer_index b : program.writes(op))
+            writer[b] = op;
+    }
+    for (buffer_index b = 0; b < program.buffer_count(); ++b) {
+        if (writer[b] == no_operator || task.finish[b] != host || program.bytes(b) == 0) continue;
+        longest =
+            std::max(longest, path[writer[b]] + move_seconds(vertex_kind::offload, program.bytes(b), m));
+    }
+    return longest;
+}
+
+/// The largest of: what a device computes on its lanes; the longest path; what must be copied over the lanes
+/// to and from the hosts (`lanes`: seconds that they are busy at least; sure_copies); and, for one device
+/// with one compute lane, the split bound: at a moment between two operators, the longer of computing and
+/// copying out, or in for the first time, before it, and of computing and copying in, or out for the last
 /// time, after it. It is taken only at moments that every legal order has (forced_steps), or at all of them
 /// where the operators keep the order, so the bound holds for every run; where the order is open, also at the
 /// starts of some hundred operators (largest_cut_bound). O(steps + accesses + gaps) each.
 template <class = void>
 [[nodiscard]] double time_bound(const taskgraph& task, const residency_model& model,
-                                std::span<const operator_index> order, std::int64_t capacity,
-                                std::int64_t moved, const machine& m, bool fixed_order = false) {
+                                std::span<const operator_index> order, std::int64_t capacity, double lanes,
+                                const machine& m, bool fixed_order = false) {
     const tensor_graph& program = task.program;
-    double bound = 0;
-    std::vector<double> path(program.operator_count(), 0);
+    double bound = std::max(longest_path(task, order, m), lanes);
     std::vector<double> compute(task.devices, 0);
-    for (const operator_index op : order) {
-        double start = 0;
-        for (const operator_index before : program.predecessors(op))
-            start = std::max(start, path[before]);
-        const double seconds = operator_seconds(program, op, m);
-        path[op] = start + seconds;
-        compute[task.placement[op]] += seconds;
-        bound = std::max(bound, path[op]);
-    }
+    for (const operator_index op : order)
+        compute[task.placement[op]] += operator_seconds(program, op, m);
     for (const double seconds : compute)
         bound = std::max(bound, seconds / m.compute_lanes);
-    const double lanes = m.host_to_device_bytes_per_second + m.device_to_host_bytes_per_second;
-    bound = std::max(bound, static_cast<double>(moved) / (lanes * task.devices));
     bound = std::max(bound, sure_copies(task, order, m) / task.devices);
     if (task.devices > 1 || m.compute_lanes > 1) return bound;
 
@@ -218,14 +248,14 @@ template <class = void>
     return bound;
 }
 
-/// Sets what the result says of the least makespan, by its proven bytes: for any execution, and for those
-/// that keep the order.
+/// Sets what the result says of the least makespan: for any run of any memgraph for this order, and for those
+/// whose operators keep it.
 template <class = void>
-void bound_makespan(const taskgraph& task, const residency_model& model,
+void bound_makespan(const taskgraph& task, const residency_model& model, const memory_pool& pool,
                     std::span<const operator_index> order, const compile_options& asked, compiled& result) {
+    const double lanes = lane_bound(pool, task.devices, asked.machine);
     const auto bound = [&](bool fixed_order) {
-        return time_bound(task, model, order, asked.devices[0].capacity, result.bytes_moved_lower_bound,
-                          asked.machine, fixed_order);
+        return time_bound(task, model, order, asked.devices[0].capacity, lanes, asked.machine, fixed_order);
     };
     result.makespan_lower_bound = bound(asked.fixed_order);
     result.makespan_lower_bound_in_order =
