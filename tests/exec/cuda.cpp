@@ -21,53 +21,19 @@
 #include <stowage/exec/cuda_nvtx.hpp>
 
 #include "../examples/run_memgraph/staged_contents.hpp"
-#include "support/random_memgraph.hpp"
+#include "support/cuda_samples.hpp"
 
 using namespace stowage;
 
-namespace {
-
+using test::cuda_sample;
+using test::two_devices;
 using call_type = exec::kernel_call<cudaStream_t>;
-
-/// Kernels that put the synthetic ones into their stream.
-struct stream_kernels {
-    exec::synthetic_kernels contents;
-    void operator()(const call_type& call) const {
-        fake_cuda::launch(call.handle, [this, call] {
-            try {
-                contents(call);
-            } catch (const exec::contents_error&) {
-                fake_cuda::lose_context();
-            }
-        });
-    }
-};
-
-[[nodiscard]] exec::cuda_device_options two_devices(exec::notifier how) {
-    exec::cuda_device_options options;
-    options.ordinals = {0, 1};
-    options.notifier = how;
-    options.stage_bytes = 16;
-    return options;
-}
-
-struct sample {
-    test::random_memgraph made;
-    exec::synthetic_digests digests;
-    stream_kernels kernels;
-    explicit sample(std::uint64_t seed)
-        : made(test::make_random_memgraph(
-              seed, {.operators = 20, .devices = 1 + static_cast<std::uint32_t>(seed % 2)})),
-          digests(made.program), kernels{exec::synthetic_kernels(made.program, digests)} {}
-};
-
-}  // namespace
 
 TEST_CASE("the contents are right under delays, with every notifier, window and kind of link") {
     for (std::uint64_t seed = 0; seed < 24; ++seed) {
         REQUIRE(fake_cuda::world::get().reset(
             {.peers = seed % 4 < 2, .peer_writes_vanish = seed % 8 == 1, .delay_seed = seed}));
-        const sample s(seed);
+        const cuda_sample s(seed);
         {
             exec::cuda_device device(two_devices(static_cast<exec::notifier>(seed % 3)));
             exec::executor executor{s.made.program,
@@ -87,6 +53,7 @@ TEST_CASE("the contents are right under delays, with every notifier, window and 
                 CHECK(report.trace.size() >= s.made.graph.vertices.size());
             }
         }
+        CHECK(fake_cuda::world::get().pageable_copies == 0);
     }
     CHECK(fake_cuda::world::get().reset());
 }
@@ -94,7 +61,7 @@ TEST_CASE("the contents are right under delays, with every notifier, window and 
 TEST_CASE("a link that loses writes is found out, and copies go through the host") {
     std::uint64_t seed = 1;
     while (true) {  // one with copies between devices
-        const sample s(seed);
+        const cuda_sample s(seed);
         bool links = false;
         for (turnip::vertex_index v = 0; v < s.made.graph.vertices.size(); ++v) {
             links = links || (s.made.graph.vertices[v].kind == turnip::vertex_kind::transfer &&
@@ -103,7 +70,7 @@ TEST_CASE("a link that loses writes is found out, and copies go through the host
         if (links) break;
         seed += 2;
     }
-    const sample s(seed);
+    const cuda_sample s(seed);
     for (const bool vanish : {false, true}) {
         REQUIRE(fake_cuda::world::get().reset({.peer_writes_vanish = vanish}));
         exec::cuda_device device(two_devices(exec::notifier::poll));
@@ -119,7 +86,7 @@ TEST_CASE("a link that loses writes is found out, and copies go through the host
 TEST_CASE("a lost context ends the run with all that was in flight, and no other run starts") {
     for (std::int64_t work = 0; work < 30; ++work) {
         const auto how = static_cast<exec::notifier>(work % 3);
-        const sample s(static_cast<std::uint64_t>(work));
+        const cuda_sample s(static_cast<std::uint64_t>(work));
         REQUIRE(fake_cuda::world::get().reset());
         {
             exec::cuda_device device(two_devices(how));
@@ -145,7 +112,7 @@ TEST_CASE("a lost context ends the run with all that was in flight, and no other
 }
 
 TEST_CASE("a copy that is refused, and a kernel that throws on the host, fail one run and not the next") {
-    const sample s(4);
+    const cuda_sample s(4);
     REQUIRE(fake_cuda::world::get().reset());
     exec::cuda_device device(two_devices(exec::notifier::callback));
     bool throws = false;
@@ -176,7 +143,7 @@ TEST_CASE("a copy that is refused, and a kernel that throws on the host, fail on
 }
 
 TEST_CASE("what cannot be made is an error by its name, and nothing is left behind") {
-    const sample s(6);
+    const cuda_sample s(6);
     const auto refused = [&](const fake_cuda::behaviour& how) -> std::string {
         REQUIRE(fake_cuda::world::get().reset(how));
         exec::cuda_device device(two_devices(exec::notifier::pinned_word));
@@ -201,7 +168,7 @@ TEST_CASE("what cannot be made is an error by its name, and nothing is left behi
 
 TEST_CASE("a run starts after the caller's event and records one at its end; streams may be the caller's") {
     REQUIRE(fake_cuda::world::get().reset());
-    const sample s(8);
+    const cuda_sample s(8);
     cudaStream_t mine = nullptr;
     cudaEvent_t before = nullptr;
     cudaEvent_t after = nullptr;
@@ -250,7 +217,7 @@ TEST_CASE("a run starts after the caller's event and records one at its end; str
 TEST_CASE("contents are checked through staging memory, where kernels cannot be compiled") {
     for (std::uint64_t seed = 0; seed < 8; ++seed) {
         REQUIRE(fake_cuda::world::get().reset({.peers = seed % 2 == 0, .delay_seed = seed}));
-        const sample s(seed);
+        const cuda_sample s(seed);
         {
             examples::staged_contents staged(s.made.program, s.made.graph, s.kernels.contents);
             exec::cuda_device device(two_devices(exec::notifier::poll));

@@ -88,6 +88,16 @@ exec::kernel_task thrower(context& kernel, bool in_body) {
     throw std::runtime_error("after its body");
 }
 
+exec::kernel_task hanger(context& kernel, std::atomic<bool>& goes_on, std::atomic<int>& ended) {
+    const std::vector<int> of_frame(100, 42);
+    auto body = [&](const call_type&) {
+        while (!goes_on)
+            std::this_thread::sleep_for(1ms);
+        ended = of_frame.back();
+    };
+    co_await kernel.run(body);
+}
+
 template <class Executor>
 test::detached run_twice(Executor& executor, std::atomic<int>& done, std::thread::id& thread) {
     const exec::run_options options{.seed = 1};
@@ -310,4 +320,20 @@ TEST_CASE("figure 1: whichever copy ends first, the kernel that waits for it sta
             idle += part;
         CHECK(idle == 2us);
     }
+}
+
+TEST_CASE("a kernel whose body hangs keeps its frame until the body has ended") {
+    const loose_operators one(1);
+    std::atomic<bool> goes_on = false;
+    std::atomic<int> ended = 0;
+    const mixed_kernels kernels{[&](context& kernel) { return hanger(kernel, goes_on, ended); }};
+    exec::host_device device;
+    {
+        exec::executor executor{one.program, one.graph, kernels, device};
+        const exec::run_report& report = executor.run({.watchdog = 20ms});
+        CHECK(report.error.value().kind == exec::fault_kind::no_progress);
+        CHECK(report.device_lost);
+        goes_on = true;
+    }
+    CHECK(ended == 42);
 }

@@ -69,6 +69,7 @@ private:
             check(cudaMalloc(&block, bytes));
             turns = static_cast<float*>(block);
             check(cudaMemcpy(turns, values.data(), bytes, cudaMemcpyDefault));
+            check(cudaStreamSynchronize(nullptr));  // a copy from memory that is not pinned may be under way
         }
         device_state(device_state&& other) noexcept
             : products(std::move(other.products)), turns(std::exchange(other.turns, nullptr)) {}

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <deque>
 #include <functional>
 #include <span>
@@ -38,14 +39,16 @@ struct cuda_device_options {
     std::span<std::byte> host =
         {};  ///< the host arena's memory, pinned by the caller; empty: made and pinned
     std::function<cudaStream_t(const lane_description&)> stream =
-        {};  ///< the caller's stream for a lane, or null for one that is made; non-blocking ones are best
+        {};  ///< the caller's stream for a lane, of the lane's device, or null for one that is made; it must
+             ///< outlive what is made of it; non-blocking ones are best
     unsigned touch_threads = 4;  ///< threads that touch the host arena's pages before they are pinned
     bool probe_peers = true;     ///< peer copies are tried with a pattern first; false: trusted
-    std::size_t stage_bytes = std::size_t{4} << 20U;  ///< of the pinned memory through which devices without
-                                                      ///< peer access copy, each link
+    std::size_t stage_bytes = std::size_t{8} << 20U;  ///< of the pinned memory through which devices without
+                                                      ///< peer access copy, each link, half at a time
 };
 
-/// Streams as lanes. One thread, the dispatcher, uses it.
+/// Streams as lanes. One thread, the dispatcher, uses it; each call leaves that thread's current CUDA device
+/// as it was, but clears its last error.
 ///
 /// A kernel that fails on the device loses the CUDA context, as CUDA has it: then the report names what was
 /// in flight, and neither this nor any other use of CUDA in the process goes on.
@@ -62,9 +65,18 @@ public:
     basic_cuda_device& operator=(const basic_cuda_device&) = delete;
     ~basic_cuda_device() { release(); }
 
-    /// The next run's work starts after `event` (recorded by the caller); null: at once.
+    /// The next run's work starts after `event` (recorded by the caller, on any device); null: at once.
     void start_after(cudaEvent_t event) noexcept { start_after_ = event; }
-    /// At the end of the next run `event` is recorded; null: none.
+    /// The next run's work starts after what is in `stream`, one of the current CUDA device's, now. Throws
+    /// device_error.
+    void start_after_stream(cudaStream_t stream) {
+        forget_fence();
+        detail::cuda_check(cudaEventCreateWithFlags(&fence_, cudaEventDisableTiming),
+                           "an event cannot be made", "stream");
+        detail::cuda_check(cudaEventRecord(fence_, stream), "an event cannot be recorded", "stream");
+        start_after_ = fence_;
+    }
+    /// At the end of the next run `event`, one of the memgraph's first device, is recorded; null: none.
     void signal(cudaEvent_t event) noexcept { signal_ = event; }
 
     [[nodiscard]] std::uint32_t compute_lanes() const noexcept { return options_.compute_lanes; }
@@ -72,13 +84,16 @@ public:
     [[nodiscard]] std::uint32_t suggested_window() const noexcept {
         return options_.compute_lanes > 1 ? 2 : 8;
     }
+    /// A longer copy delays every later one of its direction, on whatever stream.
+    [[nodiscard]] static std::int64_t suggested_copy_chunk_bytes() noexcept { return std::int64_t{8} << 20; }
 
     /// Throws device_error naming the memory or lane that cannot be made, by CUDA's own word; then nothing is
     /// left behind.
     void prepare(const device_request& request, const work_source<native_handle>& source) {
         release();
         source_ = source;
-        lost_ = false;
+        lost_ = abandoned_ = false;
+        const detail::cuda_scope scope;
         if (request.arena_bytes.size() > options_.ordinals.size()) {
             throw device_error("the memgraph has " + std::to_string(request.arena_bytes.size()) +
                                    " devices, only " + std::to_string(options_.ordinals.size()) +
@@ -97,12 +112,12 @@ public:
                                                        options_.touch_threads);
             for (const lane_description& description : request.lanes)
                 make_lane(description, request);
-            if (options_.notifier == notifier::pinned_word) make_words(request);
         } catch (...) {
             release();
             throw;
         }
     }
+    /// Waits for what is in streams, whose memory it is about to free; after abandon() too.
     void release() noexcept {
         for (detail::cuda_lane& lane : lanes_) {
             if (lane.stream != nullptr && !lost_) (void)cudaStreamSynchronize(lane.stream);
@@ -110,14 +125,9 @@ public:
         for (detail::cuda_lane& lane : lanes_)
             lane.release();
         lanes_.clear();
-        for (void* block : numbers_)
-            (void)cudaFree(block);
-        numbers_.clear();
-        for (void* block : pinned_)
-            (void)cudaFreeHost(block);
-        pinned_.clear();
         arenas_.clear();
         host_ = {};
+        forget_fence();
     }
     [[nodiscard]] std::byte* base(turnip::memory_index memory) noexcept {
         if (memory == turnip::host) return host_.data();
@@ -125,36 +135,36 @@ public:
     }
     /// Throws device_error.
     void write(turnip::memory_index memory, std::int64_t address, std::span<const std::byte> from) {
-        detail::cuda_check(cudaMemcpy(base(memory) + address, from.data(), from.size(), cudaMemcpyDefault),
-                           "a write failed", place_of(memory));
+        copy_now(memory, base(memory) + address, from.data(), from.size(), "a write failed");
     }
     /// Throws device_error.
     void read(turnip::memory_index memory, std::int64_t address, std::span<std::byte> to) {
-        detail::cuda_check(cudaMemcpy(to.data(), base(memory) + address, to.size(), cudaMemcpyDefault),
-                           "a read failed", place_of(memory));
+        copy_now(memory, to.data(), base(memory) + address, to.size(), "a read failed");
     }
 
     void begin(const device_run& run) noexcept {
         times_ = run.keep_times;
-        current_ = -1;
         (void)cudaGetLastError();  // what the caller left is not the run's
         start_ = clock::now();
+        begun_ = cudaSuccess;
+        detail::cuda_scope scope;
         for (detail::cuda_lane& lane : lanes_) {
             lane.submitted = lane.taken = 0;
             lane.done.store(0, std::memory_order_relaxed);
             if (lane.word != nullptr) std::atomic_ref(*lane.word).store(0, std::memory_order_relaxed);
-            use(lane.ordinal);
-            if (start_after_ != nullptr) (void)cudaStreamWaitEvent(lane.stream, start_after_, 0);
-            if (times_) (void)cudaEventRecord(lane.began, lane.stream);
+            keep_first(begun_, scope.use(lane.ordinal));
+            if (start_after_ != nullptr)
+                keep_first(begun_, cudaStreamWaitEvent(lane.stream, start_after_, 0));
+            if (times_) keep_first(begun_, cudaEventRecord(lane.began, lane.stream));
         }
         start_after_ = nullptr;
     }
     void end() noexcept {
-        if (!lost_) {
+        if (!lost_ && !abandoned_) {
             for (detail::cuda_lane& lane : lanes_)
                 (void)cudaStreamSynchronize(lane.stream);
             if (signal_ != nullptr && !lanes_.empty()) {
-                use(lanes_.front().ordinal);
+                const detail::cuda_scope scope(lanes_.front().ordinal);
                 (void)cudaEventRecord(signal_, lanes_.front().stream);
             }
         }
@@ -164,19 +174,22 @@ public:
     [[nodiscard]] submitted submit(const lane_work& work) noexcept {
         detail::cuda_lane& lane = lanes_[work.lane];
         if (lost_) return submitted::lost;
-        use(lane.ordinal);
+        detail::cuda_scope scope;
+        cudaError_t code = begun_;
+        keep_first(code, scope.use(lane.ordinal));
         detail::cuda_place& place = lane.place(lane.submitted);
-        cudaError_t code = cudaSuccess;
         for (const lane_wait& w : work.waits) {
             if (w.position <= lanes_[w.lane].taken)
                 continue;  // it has ended, and its event may mark later work
-            keep_first(code, cudaStreamWaitEvent(lane.stream, lanes_[w.lane].place(w.position - 1).ended, 0));
+            keep_first(code,
+                       cudaStreamWaitEvent(lane.stream, end_of(lanes_[w.lane].place(w.position - 1)), 0));
         }
         if (times_) keep_first(code, cudaEventRecord(place.start_time, lane.stream));
         if (code == cudaSuccess) {
             if (work.kind == work_kind::copy) {
                 code = copy(lane, work.copy);
             } else {
+                (void)cudaGetLastError();  // what others on this thread left is not the kernel's
                 const bool well =
                     source_.run(source_.self, work.kind, work.vertex, work.slot, work.lane, lane.stream);
                 if (!well) return submitted::threw;
@@ -184,8 +197,7 @@ public:
                 if (code == cudaErrorNotReady) code = cudaSuccess;
             }
         }
-        if (times_) keep_first(code, cudaEventRecord(place.end_time, lane.stream));
-        keep_first(code, cudaEventRecord(place.ended, lane.stream));
+        keep_first(code, cudaEventRecord(end_of(place), lane.stream));
         keep_first(code, announce(lane));
         if (code != cudaSuccess) {
             lane.failure = detail::cuda_text(code);
@@ -197,12 +209,14 @@ public:
     }
     /// What is in streams cannot be called back: it runs to its end.
     void abort() noexcept {}
+    /// The executor has given it up: what is in streams is not waited for at the run's end.
+    void abandon() noexcept { abandoned_ = true; }
 
     [[nodiscard]] bool take(lane_index l, completion& end) noexcept {
         detail::cuda_lane& lane = lanes_[l];
         if (lane.taken == lane.submitted || !has_news(lane)) return false;
         detail::cuda_place& place = lane.place(lane.taken);
-        const cudaError_t code = lost_ ? cudaErrorUnknown : cudaEventQuery(place.ended);
+        const cudaError_t code = lost_ ? cudaErrorUnknown : cudaEventQuery(end_of(place));
         if (code == cudaErrorNotReady) {
             (void)cudaGetLastError();
             return false;
@@ -254,10 +268,22 @@ private:
     [[nodiscard]] static std::string place_of(turnip::memory_index memory) {
         return memory == turnip::host ? "host" : "device " + std::to_string(memory);
     }
-    void use(int ordinal) noexcept {
-        if (current_ == ordinal) return;
-        (void)cudaSetDevice(ordinal);
-        current_ = ordinal;
+    /// What marks the end of the work at `place` in this run.
+    [[nodiscard]] cudaEvent_t end_of(const detail::cuda_place& place) const noexcept {
+        return times_ ? place.end_time : place.ended;
+    }
+    void copy_now(turnip::memory_index memory, void* to, const void* from, std::size_t bytes,
+                  const char* failure) const {
+        if (memory == turnip::host) {
+            if (bytes > 0) std::memcpy(to, from, bytes);
+            return;
+        }
+        detail::cuda_check(detail::cuda_copy(options_.ordinals[memory], to, from, bytes), failure,
+                           place_of(memory));
+    }
+    void forget_fence() noexcept {
+        if (fence_ != nullptr) (void)cudaEventDestroy(fence_);
+        fence_ = nullptr;
     }
 
     void make_lane(const lane_description& description, const device_request& request) {
@@ -267,26 +293,23 @@ private:
         lane.callback = {&lane.done, &news_};
         int least = 0;
         int greatest = 0;
-        detail::cuda_check(cudaSetDevice(lane.ordinal), "its CUDA device cannot be used", description.name);
+        detail::cuda_scope scope;
+        detail::cuda_check(scope.use(lane.ordinal), "its CUDA device cannot be used", description.name);
         detail::cuda_check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "priorities are not told",
                            description.name);
         // NOLINTNEXTLINE(misc-misplaced-const): the handle is constant
         const cudaStream_t given = options_.stream ? options_.stream(description) : nullptr;
         lane.make(request.window, given, description.kind == lane_kind::compute ? greatest : least);
-        if (description.kind == lane_kind::peer) make_link(lane, request);
+        if (options_.notifier == notifier::pinned_word) lane.make_word();
+        if (description.kind == lane_kind::peer) make_link(lane, request, least);
     }
     /// Peer access where it is there and does what it says; else memory to copy through.
-    void make_link(detail::cuda_lane& lane, const device_request& request) {
+    void make_link(detail::cuda_lane& lane, const device_request& request, int priority) {
         const int from = options_.ordinals[lane.description.source];
         if (from == lane.ordinal) return;  // two memories of one device
         const bool peers = detail::enable_peer_access(lane.ordinal, from, lane.description.name);
         if (peers && (!options_.probe_peers || probe(lane, request))) return;
-        void* block = nullptr;
-        detail::cuda_check(cudaHostAlloc(&block, options_.stage_bytes, cudaHostAllocPortable),
-                           "there is no pinned memory to copy through", lane.description.name,
-                           static_cast<std::int64_t>(options_.stage_bytes));
-        pinned_.push_back(block);
-        lane.stage = static_cast<std::byte*>(block);
+        lane.staged.make(from, lane.ordinal, options_.stage_bytes, priority, lane.description.name);
     }
     [[nodiscard]] bool probe(const detail::cuda_lane& lane, const device_request& request) {
         const turnip::memory_index source = lane.description.source;
@@ -296,31 +319,6 @@ private:
         return detail::probe_link({base(source), options_.ordinals[source]}, {base(to), lane.ordinal},
                                   static_cast<std::size_t>(size), lane.stream);
     }
-    /// A pinned word for each lane, and on each lane's device the numbers that are copied into it.
-    void make_words(const device_request& request) {
-        const std::size_t count = 2 * static_cast<std::size_t>(request.window);
-        std::vector<std::uint32_t> values(count);
-        for (std::size_t i = 0; i < count; ++i)
-            values[i] = static_cast<std::uint32_t>(i);
-        for (detail::cuda_lane& lane : lanes_) {
-            const std::string& name = lane.description.name;
-            void* word = nullptr;
-            detail::cuda_check(cudaHostAlloc(&word, sizeof(std::uint32_t), cudaHostAllocPortable),
-                               "there is no pinned word", name);
-            pinned_.push_back(word);
-            lane.word = static_cast<std::uint32_t*>(word);
-            detail::cuda_check(cudaSetDevice(lane.ordinal), "its CUDA device cannot be used", name);
-            void* block = nullptr;
-            detail::cuda_check(cudaMalloc(&block, count * sizeof(std::uint32_t)), "there is no device memory",
-                               name);
-            numbers_.push_back(block);
-            lane.numbers = static_cast<const std::uint32_t*>(block);
-            detail::cuda_check(
-                cudaMemcpy(block, values.data(), count * sizeof(std::uint32_t), cudaMemcpyDefault),
-                "a write failed", name);
-        }
-    }
-
     [[nodiscard]] cudaError_t copy(detail::cuda_lane& lane, const copy_request& copy) noexcept {
         if (copy.bytes == 0) return cudaSuccess;
         const auto bytes = static_cast<std::size_t>(copy.bytes);
@@ -334,15 +332,8 @@ private:
         const int source = options_.ordinals[copy.from];
         if (source == lane.ordinal)
             return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, lane.stream);
-        if (lane.stage == nullptr)
-            return cudaMemcpyPeerAsync(to, lane.ordinal, from, source, bytes, lane.stream);
-        cudaError_t code = cudaSuccess;
-        for (std::size_t at = 0; at < bytes && code == cudaSuccess; at += options_.stage_bytes) {
-            const std::size_t part = std::min(options_.stage_bytes, bytes - at);
-            code = cudaMemcpyAsync(lane.stage, from + at, part, cudaMemcpyDeviceToHost, lane.stream);
-            keep_first(code, cudaMemcpyAsync(to + at, lane.stage, part, cudaMemcpyHostToDevice, lane.stream));
-        }
-        return code;
+        if (lane.staged.is_made()) return lane.staged.copy(to, from, bytes, lane.stream);
+        return cudaMemcpyPeerAsync(to, lane.ordinal, from, source, bytes, lane.stream);
     }
     /// Has the end of the work put into `lane` last be told, where that is not by asking its event.
     [[nodiscard]] cudaError_t announce(detail::cuda_lane& lane) noexcept {
@@ -379,13 +370,13 @@ private:
     std::vector<detail::basic_cuda_arena<>> arenas_;
     detail::basic_pinned_arena<> host_;
     std::deque<detail::cuda_lane> lanes_;  // whose addresses callbacks hold
-    std::vector<void*> pinned_;            // to be freed
-    std::vector<void*> numbers_;           // to be freed
     cudaEvent_t start_after_ = nullptr;
     cudaEvent_t signal_ = nullptr;
-    int current_ = -1;  // the CUDA device that the dispatcher's thread uses
+    cudaEvent_t fence_ = nullptr;      // of start_after_stream
+    cudaError_t begun_ = cudaSuccess;  // of what a run's begin asked for
     bool times_ = true;
-    bool lost_ = false;
+    bool lost_ = false;       // the context
+    bool abandoned_ = false;  // by the executor
     bool quiet_ = false;
     detail::progress_counter news_;
     std::uint32_t seen_ = 0;

@@ -69,7 +69,9 @@ concept device_news = requires(D& d, lane_index lane, completion& end, std::int6
 };
 
 /// A machine that carries out memgraphs: see device_memory, device_lanes and device_news. It may have
-/// `suggested_window()`, the window of an executor whose user names none.
+/// `suggested_window()` and `suggested_copy_chunk_bytes()`, for an executor whose user names none, and
+/// `abandon()`, which is told that the executor waits for nothing of this run any more: then `end()` must not
+/// either.
 template <class D>
 concept device = requires {
     typename D::native_handle;
@@ -86,6 +88,15 @@ template <device Device>
         return device.suggested_window();
     else
         return 1;
+}
+/// The size of pieces of copies that the user `asked` for; if none (below 0), the device's.
+template <device Device>
+[[nodiscard]] std::int64_t copy_chunk_of(const Device& device, std::int64_t asked) noexcept {
+    if (asked >= 0) return asked;
+    if constexpr (requires { device.suggested_copy_chunk_bytes(); })
+        return device.suggested_copy_chunk_bytes();
+    else
+        return 0;
 }
 
 }  // namespace detail

@@ -75,7 +75,7 @@ public:
             views_.prepare(program_, graph_, device_);
             dispatcher_.prepare(std::move(plan), std::move(keys), uses,
                                 {window, std::max<std::uint32_t>(1, options.copy_window),
-                                 std::max<std::int64_t>(0, options.copy_chunk_bytes), slots_.size()});
+                                 detail::copy_chunk_of(device, options.copy_chunk_bytes), slots_.size()});
         } catch (...) {
             device_.release();
             throw;
@@ -341,7 +341,7 @@ private:
         } else {
             const bool over = dispatcher_.all_done() || dispatcher_.stopping();
             if (!over || dispatcher_.flights().total() > 0) return false;
-            slots_.clear();
+            slots_.clear(report.device_lost);
             dispatcher_.log.finish(device_.now());
             if (options_.keep_times) report.dispatching = clock::now() - started_ - slept_;
             device_.end();

@@ -24,10 +24,11 @@ struct executor_options {
             ///< suggested_window(), 1 if it has none
     std::uint32_t copy_window = 2;  ///< the same for lanes of copies, at least 1 and at most `window`: what
                                     ///< is queued there can be overtaken by no more urgent copy
-    std::int64_t copy_chunk_bytes = 0;  ///< longer copies are made in pieces of this size, between which a
-                                        ///< more urgent copy may go; 0: none is
-    turnip::machine machine = {};       ///< speeds by which policies estimate times
-    std::uint32_t kernel_slots = 16;    ///< most kernels that are coroutines under way at once
+    std::int64_t copy_chunk_bytes = -1;  ///< longer copies are made in pieces of this size, between which a
+                                         ///< more urgent copy may go; 0: none is; below: the device's
+                                         ///< suggested_copy_chunk_bytes(), none is if it has none
+    turnip::machine machine = {};        ///< speeds by which policies estimate times
+    std::uint32_t kernel_slots = 16;     ///< most kernels that are coroutines under way at once
     std::size_t kernel_frame_bytes = 1024;  ///< largest frame of such a kernel that needs no heap
 };
 

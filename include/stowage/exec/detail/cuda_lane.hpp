@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <stowage/exec/detail/cuda_call.hpp>
+#include <stowage/exec/detail/cuda_link.hpp>
 #include <stowage/exec/detail/host_lane.hpp>
 
 namespace stowage::exec::detail {
@@ -24,7 +25,7 @@ struct cuda_callback {
 struct cuda_place {
     cudaEvent_t ended = nullptr;       // without times: what others wait for and what is asked
     cudaEvent_t start_time = nullptr;  // with times
-    cudaEvent_t end_time = nullptr;
+    cudaEvent_t end_time = nullptr;    // with times, in place of `ended`
 };
 
 struct cuda_lane {
@@ -32,43 +33,55 @@ struct cuda_lane {
     int ordinal = 0;
     cudaStream_t stream = nullptr;
     bool owns_stream = false;
-    std::byte* stage = nullptr;   // of a peer lane whose copies go through the host: pinned memory
+    basic_staged_link<> staged;   // of a peer lane whose copies go through the host
     cudaEvent_t began = nullptr;  // with times: the run's start in this stream
     std::vector<cuda_place> places;
-    std::uint32_t submitted = 0;             // in this run
-    std::uint32_t taken = 0;                 // in this run
-    std::atomic<std::uint32_t> done{0};      // by callbacks, in this run
-    std::uint32_t* word = nullptr;           // pinned: number of the work ended last, modulo twice the window
-    const std::uint32_t* numbers = nullptr;  // on the device: 0, 1, 2, ... to twice the window
+    std::uint32_t submitted = 0;         // in this run
+    std::uint32_t taken = 0;             // in this run
+    std::atomic<std::uint32_t> done{0};  // by callbacks, in this run
+    std::uint32_t* word = nullptr;       // pinned: number of the work ended last, modulo twice the window
+    std::uint32_t* numbers = nullptr;    // on the device: 0, 1, 2, ... to twice the window
     cuda_callback callback;
     std::string failure;
 
     [[nodiscard]] cuda_place& place(std::uint32_t count) noexcept { return places[count % places.size()]; }
-    /// Makes stream and events. Throws device_error naming the lane.
+    /// Makes stream and events; its device is current. Throws device_error naming the lane.
     template <class = void>
     void make(std::uint32_t window, cudaStream_t given, int priority) {
-        const std::string& name = description.name;
-        cuda_check(cudaSetDevice(ordinal), "its CUDA device cannot be used", name);
         stream = given;
         if (stream == nullptr) {
             cuda_check(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, priority),
-                       "its stream cannot be made", name);
+                       "its stream cannot be made", description.name);
             owns_stream = true;
         }
-        cuda_check(cudaEventCreateWithFlags(&began, cudaEventDefault), "an event cannot be made", name);
+        make_event(began, cudaEventDefault);
         places.resize(window);
         for (cuda_place& p : places) {
-            cuda_check(cudaEventCreateWithFlags(&p.ended, cudaEventDisableTiming), "an event cannot be made",
-                       name);
-            cuda_check(cudaEventCreateWithFlags(&p.start_time, cudaEventDefault), "an event cannot be made",
-                       name);
-            cuda_check(cudaEventCreateWithFlags(&p.end_time, cudaEventDefault), "an event cannot be made",
-                       name);
+            make_event(p.ended, cudaEventDisableTiming);
+            make_event(p.start_time, cudaEventDefault);
+            make_event(p.end_time, cudaEventDefault);
         }
+    }
+    /// Makes the pinned word, and the numbers that are copied into it; its device is current.
+    template <class = void>
+    void make_word() {
+        const std::string& name = description.name;
+        std::vector<std::uint32_t> values(2 * places.size());
+        for (std::size_t i = 0; i < values.size(); ++i)
+            values[i] = static_cast<std::uint32_t>(i);
+        const std::size_t bytes = values.size() * sizeof(std::uint32_t);
+        void* block = nullptr;
+        cuda_check(cudaHostAlloc(&block, sizeof(std::uint32_t), cudaHostAllocPortable),
+                   "there is no pinned word", name);
+        word = static_cast<std::uint32_t*>(block);
+        cuda_check(cudaMalloc(&block, bytes), "there is no device memory", name);
+        numbers = static_cast<std::uint32_t*>(block);
+        cuda_check(cuda_copy(ordinal, numbers, values.data(), bytes), "a write failed", name);
     }
     template <class = void>
     void release() noexcept {
-        (void)cudaSetDevice(ordinal);
+        const cuda_scope scope(ordinal);
+        staged.release();
         for (const cuda_place& p : places) {
             for (cudaEvent_t event : {p.ended, p.start_time, p.end_time}) {
                 if (event != nullptr) (void)cudaEventDestroy(event);
@@ -77,9 +90,18 @@ struct cuda_lane {
         places.clear();
         if (began != nullptr) (void)cudaEventDestroy(began);
         if (owns_stream) (void)cudaStreamDestroy(stream);
+        if (numbers != nullptr) (void)cudaFree(numbers);
+        if (word != nullptr) (void)cudaFreeHost(word);
         began = nullptr;
         stream = nullptr;
         owns_stream = false;
+        numbers = word = nullptr;
+    }
+
+private:
+    template <class = void>
+    void make_event(cudaEvent_t& event, unsigned flags) const {
+        cuda_check(cudaEventCreateWithFlags(&event, flags), "an event cannot be made", description.name);
     }
 };
 

@@ -34,7 +34,7 @@ public:
     }
     ~basic_cuda_arena() {
         if (block_ == nullptr) return;
-        (void)cudaSetDevice(ordinal_);
+        const cuda_scope scope(ordinal_);
         (void)cudaFree(block_);
     }
     /// Throws device_error naming `place`; what is free there is told.
@@ -51,7 +51,8 @@ public:
             result.data_ = given.data();
             return result;
         }
-        cuda_check(cudaSetDevice(ordinal), "the CUDA device cannot be used", place);
+        cuda_scope scope;
+        cuda_check(scope.use(ordinal), "the CUDA device cannot be used", place);
         const std::int64_t extra = natural % alignment == 0 ? 0 : alignment;
         const auto size = static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1) + extra);
         const cudaError_t code = cudaMalloc(&result.block_, size);
@@ -100,11 +101,15 @@ public:
     [[nodiscard]] static basic_pinned_arena make(std::int64_t bytes, std::int64_t alignment,
                                                  std::span<std::byte> given, unsigned threads) {
         basic_pinned_arena result;
-        result.memory_ = arena::make(bytes, alignment, given, "host");
+        // whole pages, which it shares with no other memory that may be pinned
+        constexpr std::int64_t huge = std::int64_t{1} << 62;
+        const bool rounds = given.empty() && bytes < huge;
+        const std::int64_t whole = rounds ? (bytes + page - 1) / page * page : bytes;
+        result.memory_ = arena::make(whole, std::max(alignment, page), given, "host");
         if (!given.empty() || bytes == 0) return result;
-        touch(std::span(result.memory_.data(), static_cast<std::size_t>(bytes)), threads);
-        cuda_check(cudaHostRegister(result.memory_.data(), static_cast<std::size_t>(bytes),
-                                    cudaHostRegisterPortable),
+        const std::span<std::byte> all(result.memory_.data(), static_cast<std::size_t>(whole));
+        touch(all, threads);
+        cuda_check(cudaHostRegister(all.data(), all.size(), cudaHostRegisterPortable),
                    "its memory cannot be pinned", "host", bytes);
         result.registered_ = true;
         return result;
@@ -112,14 +117,14 @@ public:
     [[nodiscard]] std::byte* data() const noexcept { return memory_.data(); }
 
 private:
+    static constexpr std::int64_t page = 4096;
     /// Pages that exist are registered several times as fast as pages that do not.
     static void touch(std::span<std::byte> bytes, unsigned threads) {
-        constexpr std::size_t page = 4096;
         constexpr std::size_t least = std::size_t{1} << 24U;
         const std::size_t parts = std::clamp<std::size_t>(bytes.size() / least, 1, std::max(1U, threads));
         const auto touch_part = [&](std::size_t part) {
             for (std::size_t at = bytes.size() * part / parts; at < bytes.size() * (part + 1) / parts;
-                 at += page)
+                 at += static_cast<std::size_t>(page))
                 bytes[at] = std::byte{0};
         };
         std::vector<std::jthread> helpers;

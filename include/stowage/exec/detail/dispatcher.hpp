@@ -126,6 +126,7 @@ public:
     /// The device is lost: nothing that is under way will ever be told.
     void abandon() noexcept {
         stop();
+        if constexpr (requires { device_.abandon(); }) device_.abandon();
         lanes_.flights.clear();
     }
 

@@ -43,10 +43,13 @@ public:
         slots_[i].state = use::free;
         ++free_;
     }
-    /// Destroys every kernel; no lane runs a body.
-    void clear() noexcept {
+    /// Destroys every kernel, but not those of which a lane may still run a body, where there are
+    /// `bodies_at_large`: these are left until the lanes are gone.
+    void clear(bool bodies_at_large) noexcept {
         for (std::uint32_t i = 0; i < count_; ++i) {
-            if (slots_[i].state != use::free) release(i);
+            const bool stays =
+                slots_[i].state == use::free || (bodies_at_large && slots_[i].state == use::in_lane);
+            if (!stays) release(i);
         }
     }
     void segment_ended(std::uint32_t i, bool well) noexcept {
