@@ -90,26 +90,35 @@ private:
         const auto below_best = [&](const detail::branch_settings& settings) {
             return [&](detail::workbench& part) { detail::search_below_best(part, settings, name); };
         };
+        const auto narrow = [&](detail::workbench& part) { detail::narrow_gap(part, full, name); };
         run(cut);
         run([&](detail::workbench& part) {
             if (moves) cut_moves{}.search(part);
             if (!part.finished()) cut(part);
         });
         run([&](detail::workbench& part) { detail::search_valleys(part, 300, valleys); });
+        if (gap_exceeds(bench, 100)) run(search);  // one byte below a bad order says nothing
         run(below_best(plain));
         run(search);
         run(below_best(plain));
         run(below_best(full));
+        if (gap_exceeds(bench, 5)) run(narrow);
         for (std::size_t round = 0; round < rounds && !bench.finished(); ++round) {
             plain.split.states = full.split.states = std::min(branches.split.states, 4 * full.split.states);
             plain.nodes = std::min(branches.nodes, 6 * plain.nodes);
             full.nodes = std::min(branches.nodes, 4 * full.nodes);
+            full.one_sided += branches.one_sided;
             run(below_best(plain));
             run(search);
             run([&](detail::workbench& part) { detail::search_valleys(part, 3'000, valleys); });
             run(below_best(full));
-            run([&](detail::workbench& part) { detail::narrow_gap(part, full, name); });
+            run(narrow);
         }
+    }
+    /// True if the best order is more than so many thousandths above what is proven.
+    template <class = void>
+    [[nodiscard]] static bool gap_exceeds(const detail::workbench& bench, std::int64_t thousandths) {
+        return bench.best_peak() - bench.lower_bound() > bench.lower_bound() / 1'000 * thousandths;
     }
     /// What is worth a try before the program is taken apart.
     template <class = void>
