@@ -37,7 +37,8 @@ inline constexpr std::array<std::string_view, buffer_kind_count> buffer_kind_nam
 }
 
 /// The kind of that name, or nothing.
-[[nodiscard]] constexpr std::optional<buffer_kind> parse_buffer_kind(std::string_view name) noexcept {
+template <class Kind = buffer_kind>
+[[nodiscard]] constexpr std::optional<Kind> parse_buffer_kind(std::string_view name) noexcept {
     for (std::size_t i = 0; i < buffer_kind_count; ++i) {
         if (buffer_kind_names[i] == name) return static_cast<buffer_kind>(i);
     }

@@ -8,7 +8,6 @@
 #include <initializer_list>
 #include <limits>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -90,17 +89,17 @@ public:
     }
 
     /// All buffers, in the order in which they were added.
-    [[nodiscard]] std::span<const buffer_options> buffers() const noexcept { return buffers_; }
+    [[nodiscard]] const std::vector<buffer_options>& buffers() const noexcept { return buffers_; }
     /// All operators, in program order.
-    [[nodiscard]] std::span<const operator_options> operators() const noexcept { return operators_; }
+    [[nodiscard]] const std::vector<operator_options>& operators() const noexcept { return operators_; }
 
     /// The members below make `program` a tensor_program; each is O(1).
     template <class = void>
-    [[nodiscard]] std::span<const buffer_id> reads(const operator_options& op) const noexcept {
+    [[nodiscard]] const std::vector<buffer_id>& reads(const operator_options& op) const noexcept {
         return op.reads;
     }
     template <class = void>
-    [[nodiscard]] std::span<const buffer_id> writes(const operator_options& op) const noexcept {
+    [[nodiscard]] const std::vector<buffer_id>& writes(const operator_options& op) const noexcept {
         return op.writes;
     }
     [[nodiscard]] std::int64_t bytes(const buffer_options& buffer) const noexcept { return buffer.bytes; }
@@ -130,7 +129,7 @@ public:
         return buffer.pinned_offset;
     }
     template <class = void>
-    [[nodiscard]] std::span<const operator_id> control_predecessors(
+    [[nodiscard]] const std::vector<operator_id>& control_predecessors(
         const operator_options& op) const noexcept {
         return op.after;
     }

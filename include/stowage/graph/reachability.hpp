@@ -31,6 +31,7 @@ struct reachability_options {
 class reachability {
 public:
     /// Reads the dependencies of `graph`.
+    template <class = void>
     explicit reachability(const tensor_graph& graph, const reachability_options& options = {})
         : graph_(&graph), as_bits_(graph.operator_count() <= options.most_as_bits) {
         if (as_bits_)

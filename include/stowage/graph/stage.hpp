@@ -23,7 +23,8 @@ inline constexpr std::array<std::string_view, 4> stage_names = {"", "forward", "
 }
 
 /// The stage of that name, or nothing.
-[[nodiscard]] constexpr std::optional<stage> parse_stage(std::string_view name) noexcept {
+template <class Stage = stage>
+[[nodiscard]] constexpr std::optional<Stage> parse_stage(std::string_view name) noexcept {
     for (std::size_t i = 0; i < stage_names.size(); ++i) {
         if (stage_names[i] == name) return static_cast<stage>(i);
     }

@@ -81,6 +81,7 @@ public:
     /// An empty graph.
     tensor_graph() = default;
     /// Takes over arrays that detail::graph_builder has filled and checked.
+    template <class = void>
     explicit tensor_graph(detail::graph_data data) : data_(std::move(data)) {}
 
     /// Number of operators.

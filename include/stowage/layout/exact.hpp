@@ -52,7 +52,7 @@ struct exact_options {
 struct exact {
     exact_options options{};
 
-    template <class = void>
+    template <class Tag = void>
     [[nodiscard]] offset_list operator()(const problem& problem, context& context) const {
         const detail::compact_form form(problem, context);
         const detail::sections& compact = *form;
@@ -72,7 +72,7 @@ struct exact {
         if (options.keys && (compact.pinned || compact.gapped) && compact.items.size() > options.canonical)
             keep(noisy_fits(problem, compact, context), problem, context, best);
         const std::string found_by = context.found_by;
-        keep(detail::exact_run(problem, compact, context, settings)(), problem, context, best);
+        keep(detail::basic_exact_run<Tag>(problem, compact, context, settings)(), problem, context, best);
         if (context.found_by.empty()) context.found_by = found_by;
         return best;
     }

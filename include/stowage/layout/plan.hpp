@@ -34,7 +34,8 @@ inline constexpr std::uint64_t default_states = 1'500'000;
 
 /// What plan() runs where no policy is given: skylines by every key, the fits, the exact search; then, where
 /// pins or gaps are too many for it, skylines with noise until the account is exhausted.
-[[nodiscard]] inline auto default_portfolio() {
+template <class Tag = void>
+[[nodiscard]] auto default_portfolio() {
     return portfolio{
         skylines{},
         first_fit{{.order = placement_order::size}},
@@ -206,10 +207,10 @@ template <layout_policy Policy>
 
 /// Lays out with the default portfolio: the best offsets that it finds within the limits, and at once when
 /// they are proven optimal. Example: `auto answer = layout::plan(problem, {.seed = 7}); answer.offsets[3];`
-template <class = void>
+template <class Tag = void>
 [[nodiscard]] solution plan(const problem& problem,
                             const search_limits& limits = {.states = default_states}) {
-    return plan(problem, default_portfolio(), limits);
+    return plan(problem, default_portfolio<Tag>(), limits);
 }
 
 }  // namespace stowage::layout

@@ -19,10 +19,10 @@ namespace detail {
 
 /// Ready operators that do not raise the peak, those that lower the live bytes before those that keep them;
 /// then all others. Each group in program order.
-class eager_free_choice {
+template <class Tag = void>
+class basic_eager_free_choice {
 public:
-    explicit eager_free_choice(std::size_t operators) : ready_(operators) {}
-    template <class = void>
+    explicit basic_eager_free_choice(std::size_t operators) : ready_(operators) {}
     void put(operator_index op, std::int64_t need, std::int64_t net) {
         if (!ready_.contains(op)) {
             program_order_.push_back(op);
@@ -30,7 +30,6 @@ public:
         }
         ready_.put(op, need, rank(net));
     }
-    template <class = void>
     [[nodiscard]] operator_index pick(std::int64_t live, std::int64_t peak) {
         operator_index op = ready_.best_within(peak - live);
         if (op == no_operator || ready_.score(op) == 2) {
@@ -47,9 +46,10 @@ public:
 private:
     static bool later(operator_index a, operator_index b) noexcept { return a > b; }
     static std::int64_t rank(std::int64_t net) noexcept { return net < 0 ? 0 : net == 0 ? 1 : 2; }
-    ready_tree ready_;
+    basic_ready_tree<Tag> ready_;
     std::vector<operator_index> program_order_;  // a heap, the first one on top; may hold some that have run
 };
+using eager_free_choice = basic_eager_free_choice<>;
 
 }  // namespace detail
 

@@ -17,11 +17,11 @@ namespace stowage::order {
 namespace detail {
 
 /// Ready operators by (growth of the peak so far, bytes born less bytes dead, index).
-class lescea_choice {
+template <class Tag = void>
+class basic_lescea_choice {
 public:
-    explicit lescea_choice(std::size_t operators) : ready_(operators) {}
+    explicit basic_lescea_choice(std::size_t operators) : ready_(operators) {}
     void put(operator_index op, std::int64_t need, std::int64_t net) { ready_.put(op, need, net); }
-    template <class = void>
     [[nodiscard]] operator_index pick(std::int64_t live, std::int64_t peak) {
         operator_index op = ready_.best_within(peak - live);
         if (op == no_operator) op = ready_.least_need();
@@ -30,8 +30,9 @@ public:
     }
 
 private:
-    ready_tree ready_;
+    basic_ready_tree<Tag> ready_;
 };
+using lescea_choice = basic_lescea_choice<>;
 
 }  // namespace detail
 

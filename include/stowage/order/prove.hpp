@@ -195,7 +195,7 @@ private:
             residual child = rest;
             const std::pair<operator_index, operator_index> dependency =
                 turned ? std::pair(pair.second, pair.first) : std::pair(pair.first, pair.second);
-            if (!child.add_dependencies(std::span(&dependency, 1))) continue;
+            if (!child.add_dependencies({dependency})) continue;
             if (!refute(child, names, step.cases[turned ? 1 : 0])) return false;
         }
         to.push_back(std::move(step));

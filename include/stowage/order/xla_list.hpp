@@ -16,15 +16,14 @@ namespace stowage::order {
 namespace detail {
 
 /// Ready operators by (bytes born less bytes dead, most successors, index).
-class xla_list_choice {
+template <class Tag = void>
+class basic_xla_list_choice {
 public:
-    explicit xla_list_choice(const order_problem& problem)
+    explicit basic_xla_list_choice(const order_problem& problem)
         : problem_(&problem), ready_(problem.operator_count()) {}
-    template <class = void>
     void put(operator_index op, std::int64_t, std::int64_t net) {
         ready_.put(op, net, -static_cast<std::int64_t>(problem_->successors[op].size()));
     }
-    template <class = void>
     [[nodiscard]] operator_index pick(std::int64_t, std::int64_t) {
         const operator_index op = ready_.least_need();
         ready_.take(op);
@@ -33,8 +32,9 @@ public:
 
 private:
     const order_problem* problem_;
-    ready_tree ready_;
+    basic_ready_tree<Tag> ready_;
 };
+using xla_list_choice = basic_xla_list_choice<>;
 
 }  // namespace detail
 

@@ -213,7 +213,7 @@ private:
 template <plannable Graph>
 [[nodiscard]] plan best(const Graph& graph, options options = {}) {
     options.try_other_orders = true;
-    return planner(order::portfolio{}, layout::default_portfolio())(graph, options);
+    return planner(order::portfolio{}, layout::default_portfolio<std::void_t<Graph>>())(graph, options);
 }
 
 }  // namespace stowage::roam

@@ -78,6 +78,7 @@ struct shelf_plan {
     std::int64_t below = 0;                 ///< what the rest is to fit into
 
     /// The problem without them.
+    template <class = void>
     [[nodiscard]] layout::problem rest_of(layout::problem problem) const {
         for (const std::size_t b : buffers)
             problem.buffers[b].upper = problem.buffers[b].lower;

@@ -20,7 +20,7 @@ template <class = void>
 class basic_containment_tree {
 public:
     /// Takes ranges by place: their last sections and their ranks (0 is the best). O(n).
-    void assign(std::span<const std::int32_t> last, std::span<const std::int32_t> rank) {
+    void assign(const std::vector<std::int32_t>& last, const std::vector<std::int32_t>& rank) {
         entries_.resize(last.size());
         for (std::size_t k = 0; k < last.size(); ++k)
             entries_[k] = {last[k], rank[k]};

@@ -18,7 +18,7 @@ public:
     /// Holds keys of up to `byte_limit` bytes in all.
     explicit basic_failure_memo(std::size_t byte_limit) : byte_limit_(byte_limit) {}
     /// True if this key was added; `hash` must be a function of the key. O(length).
-    [[nodiscard]] bool contains(std::uint64_t hash, std::span<const std::uint8_t> key) const {
+    [[nodiscard]] bool contains(std::uint64_t hash, const std::vector<std::uint8_t>& key) const {
         if (slots_.empty()) return false;
         for (std::size_t at = hash & mask(); slots_[at].length != 0; at = (at + 1) & mask()) {
             const slot& candidate = slots_[at];
@@ -39,7 +39,7 @@ public:
     }
     /// Adds a non-empty key that is not there yet; does nothing once the memory is used up. Amortised
     /// O(length).
-    void insert(std::uint64_t hash, std::span<const std::uint8_t> key) {
+    void insert(std::uint64_t hash, const std::vector<std::uint8_t>& key) {
         if (key.empty() || bytes_.size() + key.size() > byte_limit_ ||
             key.size() > std::numeric_limits<std::uint32_t>::max()) {
             return;

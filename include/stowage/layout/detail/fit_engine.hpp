@@ -54,7 +54,8 @@ template <class = void>
 }
 
 /// Throws layout_error naming item `index` and a pinned item before it that it overlaps. O(n).
-[[noreturn]] inline void refuse_pin(const problem& problem, const sections& compact, std::size_t index) {
+template <class = void>
+[[noreturn]] void refuse_pin(const problem& problem, const sections& compact, std::size_t index) {
     const item& entry = compact.items[index];
     for (std::size_t other = 0; other < index; ++other) {
         const item& before = compact.items[other];

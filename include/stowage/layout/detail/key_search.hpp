@@ -21,8 +21,9 @@ namespace stowage::layout::detail {
 
 /// What searches over keys share: the problem without pins and gaps, its loads, the skyline and the best
 /// answer.
-struct key_search_base {
-    explicit key_search_base(const sections& form)
+template <class = void>
+struct basic_key_search_base {
+    explicit basic_key_search_base(const sections& form)
         : compact(form), loads(largest_loads(form)), engine(form), offsets(form.items.size(), -1) {}
     const sections& compact;
     std::vector<std::int64_t> loads;
@@ -30,14 +31,15 @@ struct key_search_base {
     std::vector<std::int64_t> offsets;
     std::vector<std::uint32_t> ranked;
 };
+using key_search_base = basic_key_search_base<>;
 
 /// Conflict-driven keys: a run stops at the first raise that wastes more than a section's slack; the keys of
 /// all buffers still to come over that section grow, so that they are placed earlier in the next run.
-template <class = void>
+template <class Tag = void>
 class basic_learnt_keys {
 public:
     /// `seed` is that of all random choices.
-    basic_learnt_keys(key_search_base& base, std::uint64_t seed, std::uint32_t runs_an_episode,
+    basic_learnt_keys(basic_key_search_base<Tag>& base, std::uint64_t seed, std::uint32_t runs_an_episode,
                       double strength)
         : base_(base), random_(seed), runs_an_episode_(runs_an_episode), strength_(strength) {}
     /// Runs until a layout of at most `target` bytes is in base.offsets (true) or the account runs out
@@ -99,7 +101,7 @@ private:
         }
     }
 
-    key_search_base& base_;
+    basic_key_search_base<Tag>& base_;
     stowage::detail::splitmix64 random_;
     std::uint32_t runs_an_episode_;
     double strength_;
@@ -110,10 +112,10 @@ private:
 using learnt_keys = basic_learnt_keys<>;
 
 /// Perturbed keys: every key with noise, in every form of the skyline.
-template <class = void>
+template <class Tag = void>
 class basic_noisy_keys {
 public:
-    basic_noisy_keys(key_search_base& base, std::uint64_t seed) : base_(base), random_(seed) {}
+    basic_noisy_keys(basic_key_search_base<Tag>& base, std::uint64_t seed) : base_(base), random_(seed) {}
     /// Runs until a layout of an arena below `limit` is in base.offsets (its arena) or the account runs out
     /// (-1). The slack is counted to `target`.
     std::int64_t run(std::int64_t target, std::int64_t limit, budget& account) {
@@ -149,7 +151,7 @@ private:
         key::width_root_size, key::width_size, key::area, key::load_width,
         key::width_root_size, key::width_size, key::area, key::duration,
         key::load_size,       key::size,       key::area, key::width};
-    key_search_base& base_;
+    basic_key_search_base<Tag>& base_;
     stowage::detail::splitmix64 random_;
     std::vector<std::uint32_t> ranked_;
     std::size_t runs_ = 0;

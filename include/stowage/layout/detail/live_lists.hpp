@@ -20,7 +20,7 @@ class basic_live_lists {
 public:
     /// `range(b)` is the pair of first section and the one after the last in whose lists block b is.
     template <class Range>
-    basic_live_lists(std::span<const block> blocks, int sections, Range range)
+    basic_live_lists(const std::vector<block>& blocks, int sections, Range range)
         : begin_(at(sections) + 1, 0), count_(at(sections), 0) {
         for (const block& b : blocks) {
             const auto [from, to] = range(b);
@@ -84,7 +84,7 @@ void sort_nearly_sorted(std::span<int> items, Height height_of) {
 /// alignments; and equal sizes too, or sizes that keep what lies on them aligned. A block that is pinned or
 /// has several pieces is like no other. O(n log n).
 template <class = void>
-[[nodiscard]] std::vector<int> number_alike(std::span<const block> blocks, bool with_size) {
+[[nodiscard]] std::vector<int> number_alike(const std::vector<block>& blocks, bool with_size) {
     const auto at = [](int i) { return static_cast<std::size_t>(i); };
     std::vector<int> order(blocks.size());
     std::iota(order.begin(), order.end(), 0);

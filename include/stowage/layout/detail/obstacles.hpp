@@ -91,8 +91,10 @@ public:
         return bytes;
     }
     /// The obstacles that the floor of a section has not passed, ascending.
-    [[nodiscard]] std::span<const obstacle> ahead(int section) const {
-        return std::span(lists_[at(section)]).subspan(next_[at(section)]);
+    template <class Obstacle = obstacle>
+    [[nodiscard]] std::span<const Obstacle> ahead(int section) const {
+        const std::vector<Obstacle>& list = lists_[at(section)];
+        return {list.data() + next_[at(section)], list.size() - next_[at(section)]};
     }
 
 private:

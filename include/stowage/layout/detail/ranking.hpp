@@ -58,7 +58,7 @@ template <class = void>
 
 /// Multiplies each value by exp(strength × N), N standard normal. O(n).
 template <class = void>
-void perturb(std::span<key_value> values, key key, double strength, stowage::detail::splitmix64& random) {
+void perturb(std::vector<key_value>& values, key key, double strength, stowage::detail::splitmix64& random) {
     for (key_value& value : values) {
         (led_by_load(key) ? value.second : value.first) *=
             stowage::detail::exponential(strength * random.normal());
@@ -67,7 +67,7 @@ void perturb(std::span<key_value> values, key key, double strength, stowage::det
 
 /// The items in the order of their values, the best first, ties by index. O(n log n).
 template <class = void>
-void rank(std::span<const key_value> values, std::vector<std::uint32_t>& ranked) {
+void rank(const std::vector<key_value>& values, std::vector<std::uint32_t>& ranked) {
     ranked.resize(values.size());
     std::iota(ranked.begin(), ranked.end(), 0U);
     std::sort(ranked.begin(), ranked.end(), [&](std::uint32_t a, std::uint32_t b) {

@@ -25,7 +25,7 @@
 namespace stowage::layout::detail {
 
 /// Attempts at one capacity; call run() as often as wanted, it goes on where it was.
-template <class = void>
+template <class Tag = void>
 class basic_section_grower {
 public:
     /// `whole` must outlive this; `durations` are those of its blocks.
@@ -97,7 +97,7 @@ private:
         chosen_.assign(order_.begin(), order_.begin() + sections_);
         std::sort(chosen_.begin(), chosen_.end());
         part_ = restrict_to(whole_, chosen_, origin_);
-        engine_ = std::make_unique<valley_engine>(part_.blocks, part_.sections);
+        engine_ = std::make_unique<basic_valley_engine<Tag>>(part_.blocks, part_.sections);
         keys_.resize(part_.blocks.size());
         used_ = 0;
         run_ = 0;
@@ -158,7 +158,7 @@ private:
     std::vector<std::int32_t> chosen_;
     std::vector<std::int32_t> origin_;
     strip part_;
-    std::unique_ptr<valley_engine> engine_;
+    std::unique_ptr<basic_valley_engine<Tag>> engine_;
     std::vector<double> keys_;
     std::uint64_t used_ = 0;
     std::uint64_t run_ = 0;

@@ -71,10 +71,10 @@ struct sections {
         return load.empty() ? 0 : load[static_cast<std::size_t>(peak())];
     }
     /// The ranges in which item `index` holds bytes.
-    template <class = void>
-    [[nodiscard]] std::span<const section_range> pieces_of(std::size_t index) const noexcept {
+    template <class Range = section_range>
+    [[nodiscard]] std::span<const Range> pieces_of(std::size_t index) const noexcept {
         if (!gapped) return {&items[index].range, 1};
-        return std::span(pieces).subspan(piece_of[index], piece_of[index + 1] - piece_of[index]);
+        return {pieces.data() + piece_of[index], piece_of[index + 1] - piece_of[index]};
     }
 };
 

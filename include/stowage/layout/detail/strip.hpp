@@ -136,7 +136,7 @@ void renumber_sections(std::vector<block>& blocks, std::int32_t& sections) {
 /// The strip seen through some of its sections (ascending) alone: a relaxation, so "infeasible" here is
 /// "infeasible" there. `origin` is set to the blocks kept, by their index in `whole`. O(blocks + sections).
 template <class = void>
-[[nodiscard]] strip restrict_to(const strip& whole, std::span<const std::int32_t> chosen,
+[[nodiscard]] strip restrict_to(const strip& whole, const std::vector<std::int32_t>& chosen,
                                 std::vector<std::int32_t>& origin) {
     strip part;
     part.capacity = whole.capacity;

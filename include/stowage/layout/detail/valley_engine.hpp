@@ -23,7 +23,7 @@ template <class = void>
 class basic_valley_engine {
 public:
     /// `blocks` must outlive the engine; `memo_bytes` bounds the memory of refuted states.
-    basic_valley_engine(std::span<const block> blocks, int sections,
+    basic_valley_engine(const std::vector<block>& blocks, int sections,
                         std::size_t memo_bytes = std::size_t{64} << 20U)
         : state_(blocks, sections), finder_(state_), memo_(memo_bytes), rank_(blocks.size(), 0) {
         order_.resize(blocks.size());
@@ -31,7 +31,7 @@ public:
             order_[i] = static_cast<int>(i);
     }
     /// Blocks of a greater key are tried first (ties: the lower index). One key a block. O(n log n).
-    void set_keys(std::span<const double> keys) {
+    void set_keys(const std::vector<double>& keys) {
         std::sort(order_.begin(), order_.end(), [&](int a, int b) {
             const double x = keys[index(a)];
             const double y = keys[index(b)];
@@ -48,7 +48,7 @@ public:
     [[nodiscard]] std::uint64_t work() const noexcept { return state_.work() + finder_.work() + own_work_; }
     /// Offsets of the blocks after `feasible`.
     [[nodiscard]] const std::vector<std::int64_t>& offsets() const noexcept { return state_.offsets(); }
-    [[nodiscard]] std::span<const block> blocks() const noexcept { return state_.blocks(); }
+    [[nodiscard]] const std::vector<block>& blocks() const noexcept { return state_.blocks(); }
     [[nodiscard]] int sections() const noexcept { return state_.sections(); }
 
     /// feasible: offsets() is a layout within `capacity`; infeasible: there is none; unknown: `go_on`, called

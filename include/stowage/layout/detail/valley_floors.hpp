@@ -16,7 +16,7 @@ namespace stowage::layout::detail {
 template <class = void>
 class basic_valley_floors {
 public:
-    basic_valley_floors(std::span<const block> blocks, int sections)
+    basic_valley_floors(const std::vector<block>& blocks, int sections)
         : loads_(index(sections), 0), floors_(index(sections), 0), versions_(index(sections), 0) {
         for (const block& b : blocks) {
             plain_ = plain_ && b.plain();

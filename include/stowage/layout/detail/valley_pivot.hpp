@@ -128,7 +128,7 @@ private:
 
     /// Counts the options of each section of the valley [left, right) by prefix sums, and takes the least.
     pivot examine(int left, int right, std::int64_t wall, valley& entry, pivot_rule rule) {
-        const auto blocks = state_.blocks();
+        const auto& blocks = state_.blocks();
         pivot best;
         best.left = left;
         best.right = right;

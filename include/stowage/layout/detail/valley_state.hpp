@@ -25,7 +25,7 @@ template <class = void>
 class basic_valley_state {
 public:
     /// `blocks` must outlive the state; every block lies in [0, sections).
-    basic_valley_state(std::span<const block> blocks, int sections)
+    basic_valley_state(const std::vector<block>& blocks, int sections)
         : blocks_(blocks), sections_(sections),
           members_(blocks, sections,
                    [](const block& b) { return std::pair(b.first, b.pinned() ? b.first : b.last); }),
@@ -74,7 +74,7 @@ public:
     }
     /// A hash of the unplaced blocks whose first section is this one.
     [[nodiscard]] std::uint64_t hash_from(int section) const { return unborn_[index(section)]; }
-    [[nodiscard]] std::span<const block> blocks() const noexcept { return blocks_; }
+    [[nodiscard]] const std::vector<block>& blocks() const noexcept { return blocks_; }
     /// True if ranges and sizes are all that matters: nothing is pinned, in pieces or aligned to some units.
     [[nodiscard]] bool plain() const noexcept { return floors_.plain(); }
     /// True if some buffer is in pieces: then what is placed in one section can stand in the way elsewhere.
@@ -373,7 +373,7 @@ private:
         return true;
     }
 
-    std::span<const block> blocks_;
+    const std::vector<block>& blocks_;
     int sections_;
     live_lists members_;
     live_lists births_;

@@ -124,9 +124,10 @@ private:
         return verdict::found;
     }
 
-    verdict solve_splits(residual& rest, std::span<const std::pair<std::int64_t, operator_index>> tight,
+    verdict solve_splits(residual& rest, const std::vector<std::pair<std::int64_t, operator_index>>& tight,
                          search_effort& effort) const {
-        for (const auto& [slack, v] : tight.first(std::min(tight.size(), settings_.split_operators))) {
+        for (std::size_t k = 0; k < std::min(tight.size(), settings_.split_operators); ++k) {
+            const operator_index v = tight[k].second;
             for (const split_side from : {split_side::after, split_side::before}) {
                 if (from == split_side::before && !settings_.split_before) continue;
                 split_search split(rest.problem(), v, from, settings_.split);
@@ -138,7 +139,7 @@ private:
         return verdict::open;
     }
 
-    verdict branch(residual& rest, std::span<const std::pair<std::int64_t, operator_index>> tight,
+    verdict branch(residual& rest, const std::vector<std::pair<std::int64_t, operator_index>>& tight,
                    const place& at, search_effort& effort) {
         const branching_pair pair = choose_pair(rest, tight, effort);
         // Pairs that cost nothing on one side lead down long chains: a few are worth a try.
@@ -148,7 +149,7 @@ private:
         for (const auto& dependency :
              {std::pair(pair.first, pair.second), std::pair(pair.second, pair.first)}) {
             residual child = rest;
-            if (!child.add_dependencies(std::span(&dependency, 1))) continue;
+            if (!child.add_dependencies({dependency})) continue;
             const verdict of_child = solve(child, below, effort);
             if (of_child == verdict::found) rest = std::move(child);
             if (of_child != verdict::refuted) return of_child;

@@ -44,11 +44,11 @@ std::int64_t forced_flow(cut_network& network, operator_index v, operator_index 
 template <class = void>
 std::vector<branching_pair> promising_pairs(std::vector<cut_network>& networks,
                                             const std::vector<std::vector<std::int64_t>>& saved,
-                                            std::span<const std::pair<std::int64_t, operator_index>> tight,
+                                            const std::vector<std::pair<std::int64_t, operator_index>>& tight,
                                             search_effort& effort) {
     constexpr std::size_t most_pairs = 32;
     std::vector<branching_pair> pairs;
-    for (std::size_t k = 0; k < tight.size(); ++k) {
+    for (std::size_t k = 0; k < networks.size(); ++k) {
         const auto& [slack, v] = tight[k];
         const double scale = static_cast<double>(tight[0].first + 1) / static_cast<double>(slack + 1);
         for (const operator_index u : std::vector<operator_index>(networks[k].free_operators())) {
@@ -69,8 +69,8 @@ std::vector<branching_pair> promising_pairs(std::vector<cut_network>& networks,
     };
     std::sort(pairs.begin(), pairs.end(), better);
     pairs.resize(std::min(pairs.size(), most_pairs));
-    for (std::size_t k = 0; k < tight.size(); ++k) {
-        for (std::size_t other = k + 1; other < tight.size(); ++other) {
+    for (std::size_t k = 0; k < networks.size(); ++k) {
+        for (std::size_t other = k + 1; other < networks.size(); ++other) {
             const operator_index u = tight[other].second;
             if (networks[k].side_of(u) == side::free) pairs.push_back({0, u, tight[k].second});
         }
@@ -81,7 +81,7 @@ std::vector<branching_pair> promising_pairs(std::vector<cut_network>& networks,
 /// The pair of operators on whose order to branch, the side that loses less slack first.
 template <class = void>
 [[nodiscard]] branching_pair choose_pair(const residual& rest,
-                                         std::span<const std::pair<std::int64_t, operator_index>> tight,
+                                         const std::vector<std::pair<std::int64_t, operator_index>>& tight,
                                          search_effort& effort) {
     constexpr std::size_t fewest = 4;
     const std::int64_t cutoff = std::max(3 * tight[0].first, tight[0].first + rest.bound() / 1000);
@@ -113,7 +113,7 @@ template <class = void>
         return largest + 0.01 * sum;
     };
     branching_pair best;
-    for (const branching_pair& candidate : promising_pairs(networks, saved, tight.first(count), effort)) {
+    for (const branching_pair& candidate : promising_pairs(networks, saved, tight, effort)) {
         if (effort.exhausted() && best.score >= 0) return best;
         const double one = loss(candidate.first, candidate.second);
         if (one < best.score) continue;

@@ -44,6 +44,7 @@ using bit_rows = basic_bit_rows<>;
 
 /// Who must run before and after whom. O(n m / 64).
 struct closure {
+    template <class = void>
     explicit closure(const order_problem& problem)
         : ancestors(problem.operator_count()), descendants(problem.operator_count()) {
         const auto count = static_cast<operator_index>(problem.operator_count());

@@ -19,7 +19,7 @@ class basic_operator_bits {
 public:
     basic_operator_bits() = default;
     /// Of the operators with a mark.
-    explicit basic_operator_bits(std::span<const std::uint8_t> mark) : words_((mark.size() + 63) / 64, 0) {
+    explicit basic_operator_bits(const std::vector<std::uint8_t>& mark) : words_((mark.size() + 63) / 64, 0) {
         for (std::size_t op = 0; op < mark.size(); ++op)
             words_[op / 64] |= std::uint64_t{mark[op] != 0} << (op % 64);
     }

@@ -31,20 +31,22 @@ struct parts_settings {
 
 /// One segment as a problem of its own. Its bench knows nothing of `base` bytes that are alive all through
 /// it.
-struct part_bench {
-    part_bench(interval whole, budget& account, std::uint64_t seed)
+template <class Tag = void>
+struct basic_part_bench {
+    basic_part_bench(interval whole, budget& account, std::uint64_t seed)
         : base(whole.base), shared{.account = account, .seed = seed},
           bench(std::move(whole.problem), shared) {}
-    part_bench(const part_bench&) = delete;
-    part_bench& operator=(const part_bench&) = delete;
-    ~part_bench() = default;
+    basic_part_bench(const basic_part_bench&) = delete;
+    basic_part_bench& operator=(const basic_part_bench&) = delete;
+    ~basic_part_bench() = default;
     std::int64_t base;
     context shared;
-    workbench bench;
+    basic_workbench<Tag> bench;
 };
+using part_bench = basic_part_bench<>;
 
 /// A problem and its parts. Refers to the problem.
-template <class = void>
+template <class Tag = void>
 class basic_problem_parts {
 public:
     /// O(n log n + size).
@@ -113,7 +115,7 @@ public:
         part& p = parts_[k];
         if (p.bench) return *p.bench;
         // NOLINTNEXTLINE(bugprone-unchecked-optional-access): there are parts only once the cutter is there
-        p.bench = std::make_unique<part_bench>(cutter_->cut(p.first, p.last), account, seed);
+        p.bench = std::make_unique<basic_part_bench<Tag>>(cutter_->cut(p.first, p.last), account, seed);
         std::vector<operator_index> share(p.last - p.first);
         const auto offer_share = [&](const std::vector<operator_index>& whole) {
             for (std::size_t i = 0; i < share.size(); ++i)
@@ -157,7 +159,7 @@ private:
         std::size_t first = 0;  // where it begins in segments_.order
         std::size_t last = 0;
         std::int64_t upper = std::numeric_limits<std::int64_t>::max();
-        std::unique_ptr<part_bench> bench;
+        std::unique_ptr<basic_part_bench<Tag>> bench;
     };
 
     static segmentation whole_segment(const order_problem& problem) {
@@ -188,7 +190,7 @@ private:
     const order_problem* problem_;
     reduction reduced_;
     segmentation segments_;
-    std::optional<interval_cutter> cutter_;
+    std::optional<basic_interval_cutter<Tag>> cutter_;
     std::vector<part> parts_;
     std::vector<std::uint32_t> place_;                 // in segments_.order
     std::vector<operator_index> best_;                 // of the reduced problem

@@ -59,7 +59,7 @@ public:
     /// The bound for it.
     [[nodiscard]] std::int64_t bound() const noexcept { return bound_; }
     /// Legal orders of it.
-    [[nodiscard]] std::span<const std::vector<operator_index>> orders() const noexcept { return orders_; }
+    [[nodiscard]] const std::vector<std::vector<operator_index>>& orders() const noexcept { return orders_; }
     /// Operator `op` of it, as the whole numbers it.
     [[nodiscard]] operator_index origin(operator_index op) const noexcept { return origin_[op]; }
 
@@ -81,7 +81,7 @@ public:
     /// Adds dependencies (before, after) and renumbers operators; false if there is a cycle. O(n log n) for
     /// each known order, which is made to respect them.
     [[nodiscard]] bool add_dependencies(
-        std::span<const std::pair<operator_index, operator_index>> dependencies) {
+        const std::vector<std::pair<operator_index, operator_index>>& dependencies) {
         const std::size_t count = problem_.operator_count();
         std::vector<std::vector<operator_index>> more(count);
         for (const auto& [before, after] : dependencies)

@@ -49,7 +49,7 @@ struct segmentation {
 template <class = void>
 [[nodiscard]] std::vector<std::uint8_t> insensitive_places(const order_problem& problem,
                                                            std::span<const operator_index> order,
-                                                           std::span<const mobility> moves) {
+                                                           const std::vector<mobility>& moves) {
     const auto count = static_cast<std::int64_t>(order.size());
     std::vector<std::int64_t> place(order.size());
     for (std::int64_t k = 0; k < count; ++k)
@@ -126,7 +126,7 @@ template <class = void>
 /// predecessor. Raises no hill above the peak (rule 8). O(n log n + size).
 template <class = void>
 [[nodiscard]] std::vector<operator_index> normalise(const order_problem& problem,
-                                                    std::span<const mobility> moves,
+                                                    const std::vector<mobility>& moves,
                                                     std::span<const operator_index> order) {
     struct key {
         std::size_t anchor;

@@ -30,7 +30,7 @@ struct candidate {
 };
 
 /// See above. Refers to the graph and the context, whose incumbent it keeps up to date.
-template <class = void>
+template <class Tag = void>
 class basic_workbench {
 public:
     /// O(size) beside the problem.
@@ -59,7 +59,7 @@ public:
     }
 
     /// Distinct orders found so far, in the order of their finding; the worst fall out once there are many.
-    [[nodiscard]] std::span<const candidate> pool() const noexcept { return pool_; }
+    [[nodiscard]] const std::vector<candidate>& pool() const noexcept { return pool_; }
     /// The best order so far; empty if there is none.
     [[nodiscard]] const sequence& best() const noexcept { return best_.order; }
     /// Its peak; the largest integer if there is none.
@@ -130,7 +130,7 @@ private:
     const tensor_graph* graph_;
     context* context_;
     order_problem problem_;
-    std::optional<cut_library> cuts_;
+    std::optional<basic_cut_library<Tag>> cuts_;
     std::vector<candidate> pool_;
     candidate best_{{}, std::numeric_limits<std::int64_t>::max()};
     std::vector<std::int64_t> least_hill_;

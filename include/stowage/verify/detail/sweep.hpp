@@ -35,7 +35,8 @@ struct conflict {
 /// The first conflict in time, or nothing; `load[p]` becomes the most bytes alive at one moment in pool p.
 /// O(n log n).
 template <class = void>
-[[nodiscard]] std::optional<conflict> sweep(std::span<const rectangle> list, std::span<std::int64_t> load) {
+[[nodiscard]] std::optional<conflict> sweep(const std::vector<rectangle>& list,
+                                            std::span<std::int64_t> load) {
     struct event {
         std::int64_t time;
         bool birth;  // deaths come first: a rectangle does not hold its upper moment
