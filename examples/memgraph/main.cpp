@@ -20,6 +20,7 @@
 #include <stowage/io.hpp>
 #include <stowage/turnip/cheapest_order.hpp>
 #include <stowage/turnip/compile.hpp>
+#include <stowage/turnip/fastest_order.hpp>
 #include <stowage/turnip/horizon.hpp>
 #include <stowage/turnip/place_in_parts.hpp>
 #include <stowage/turnip/simulate.hpp>
@@ -105,11 +106,13 @@ void solve(answer& found, const arguments& given) {
         memgraph_program::order_of(graph, chooses ? "program" : given.order, given.limits());
     const turnip::taskgraph tasks = taskgraph_of(found.program, order, found.machine, given);
     const turnip::compile_options options = compile_options_of(found, given);
-    if (chooses) {
+    const bool for_time = chooses && options.goal == turnip::goal::time && given.policy != "horizon";
+    if (chooses && !for_time) {
         const auto orders = memgraph_program::cheap_orders(graph, given.limits());
         order = turnip::choose_order(tasks, orders, options).order;
     }
     found.made = given.policy == "horizon" ? turnip::compile(tasks, order, options, turnip::horizon{})
+                 : for_time                ? turnip::compile(tasks, order, options, turnip::fastest_order{})
                                            : turnip::compile(tasks, order, options);
     found.seconds = std::chrono::duration<double>(budget::clock::now() - begin).count();
     if (!found.made.ok()) return;

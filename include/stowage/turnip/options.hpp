@@ -3,6 +3,7 @@
 // for it.
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <string>
 #include <vector>
@@ -24,6 +25,12 @@ struct memory_limit {
     std::int64_t capacity = std::numeric_limits<std::int64_t>::max();  ///< bytes that may be used
 };
 
+/// How far a search for less time is: told after each plan that was tried.
+struct compile_progress {
+    double makespan = 0;              ///< seconds of the best plan so far
+    double makespan_lower_bound = 0;  ///< no plan for this order takes fewer
+};
+
 /// Options of compile().
 struct compile_options {
     std::vector<memory_limit> devices = {};  ///< one a device of the taskgraph
@@ -34,6 +41,8 @@ struct compile_options {
     std::string name = {};         ///< the program's name, for the memgraph
     search_limits limits = {};     ///< how long to look for fewer bytes or less time
     turnip::machine machine = {};  ///< the cost model of goal::time, and of the bound on time
+    /// Called by the compiling thread where time is the goal; what it throws ends the compilation.
+    std::function<void(const compile_progress&)> on_progress = {};
 };
 
 }  // namespace stowage::turnip

@@ -237,6 +237,7 @@ private:
                 take(plan, std::move(made));
                 result_.makespan = seconds;
             }
+            if (asked_.on_progress) asked_.on_progress({result_.makespan, result_.makespan_lower_bound});
             return seconds;
         };
         planner(hints_, result_.makespan_lower_bound, result_.makespan, run, account);
