@@ -29,8 +29,8 @@ struct access_list {
 /// program_error naming operator and storage for a storage read before it is written and for an output that
 /// nobody writes; overflow_error where sizes sum up to more than 2^63 - 1. Names may be left out; other
 /// columns and keys are ignored.
-[[nodiscard]] inline access_list parse_access_list(std::string_view text,
-                                                   const std::string& source = "<input>") {
+template <class = void>
+[[nodiscard]] access_list parse_access_list(std::string_view text, const std::string& source = "<input>") {
     detail::access_list_reader reader(text, source);
     try {
         reader.read();
@@ -50,15 +50,17 @@ struct access_list {
 
 /// Reads a program from a file, compressed or not. Throws file_error where it cannot be read, parse_error for
 /// corrupt compressed data and for more bytes than the options allow, and what parse_access_list throws.
-[[nodiscard]] inline access_list read_access_list(const std::filesystem::path& path,
-                                                  const read_options& options = {}) {
+template <class = void>
+[[nodiscard]] access_list read_access_list(const std::filesystem::path& path,
+                                           const read_options& options = {}) {
     return parse_access_list(read_file(path, options), path.string());
 }
 
 /// Reads a program from a stream, compressed or not; `source` names it in errors. Throws as the other
 /// overload.
-[[nodiscard]] inline access_list read_access_list(std::istream& stream, const std::string& source = "<input>",
-                                                  const read_options& options = {}) {
+template <class = void>
+[[nodiscard]] access_list read_access_list(std::istream& stream, const std::string& source = "<input>",
+                                           const read_options& options = {}) {
     return parse_access_list(read_stream(stream, source, options), source);
 }
 

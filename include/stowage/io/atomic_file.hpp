@@ -132,7 +132,8 @@ private:
 
 /// Writes a file so that it is there whole or, if this throws file_error, as it was before. "-" is standard
 /// output.
-inline void write_file(const std::filesystem::path& path, std::string contents) {
+template <class = void>
+void write_file(const std::filesystem::path& path, std::string contents) {
     atomic_file(path, std::move(contents)).commit();
 }
 

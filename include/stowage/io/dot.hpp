@@ -27,7 +27,8 @@ struct dot_options {
 namespace detail {
 
 /// A text between double quotes in DOT.
-[[nodiscard]] inline std::string dot_quoted(std::string_view text) {
+template <class = void>
+[[nodiscard]] std::string dot_quoted(std::string_view text) {
     std::string result = "\"";
     for (const char c : text) {
         if (c == '"' || c == '\\') result += '\\';
@@ -50,7 +51,8 @@ namespace detail {
 
 /// The graph as DOT text. Names may hold any bytes. O(accesses + dependencies). Throws program_error if
 /// options.order is no permutation of the operators.
-[[nodiscard]] inline std::string dot_text(const tensor_graph& graph, const dot_options& options = {}) {
+template <class = void>
+[[nodiscard]] std::string dot_text(const tensor_graph& graph, const dot_options& options = {}) {
     std::vector<std::uint32_t> step;
     std::vector<std::int64_t> live;
     std::int64_t peak = -1;

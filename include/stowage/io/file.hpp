@@ -46,7 +46,8 @@ struct read_options {
 
 namespace detail {
 
-[[nodiscard]] inline std::string system_reason(int code) {
+template <class = void>
+[[nodiscard]] std::string system_reason(int code) {
     return std::generic_category().message(code);
 }
 
@@ -111,8 +112,9 @@ private:
 /// `bytes` as they are, or decompressed if they begin as gzip data does; several gzip members follow one
 /// another. Throws parse_error naming `source` for corrupt data and for more than options.max_bytes.
 /// O(result).
-[[nodiscard]] inline std::string decompress(std::string bytes, const std::string& source,
-                                            const read_options& options = {}) {
+template <class = void>
+[[nodiscard]] std::string decompress(std::string bytes, const std::string& source,
+                                     const read_options& options = {}) {
     const auto limit = static_cast<std::size_t>(std::max<std::int64_t>(options.max_bytes, 0));
     if (bytes.size() > limit) throw parse_error("more than " + std::to_string(limit) + " bytes", source);
     if (!std::string_view(bytes).starts_with("\x1f\x8b")) return bytes;
@@ -121,8 +123,8 @@ private:
 
 /// The contents of the file, decompressed if they are gzip data. Throws file_error if it cannot be read,
 /// parse_error as decompress does.
-[[nodiscard]] inline std::string read_file(const std::filesystem::path& path,
-                                           const read_options& options = {}) {
+template <class = void>
+[[nodiscard]] std::string read_file(const std::filesystem::path& path, const read_options& options = {}) {
     const auto close = [](std::FILE* file) { std::fclose(file); };
     const std::unique_ptr<std::FILE, decltype(close)> file(std::fopen(path.c_str(), "rb"), close);
     if (!file) throw file_error("cannot be opened: " + detail::system_reason(errno), path);
@@ -142,8 +144,9 @@ private:
 }
 
 /// What is left in the stream, decompressed if it is gzip data. Throws as read_file does.
-[[nodiscard]] inline std::string read_stream(std::istream& stream, const std::string& source,
-                                             const read_options& options = {}) {
+template <class = void>
+[[nodiscard]] std::string read_stream(std::istream& stream, const std::string& source,
+                                      const read_options& options = {}) {
     const auto limit = static_cast<std::size_t>(std::max<std::int64_t>(options.max_bytes, 0));
     std::string bytes;
     std::string block(1U << 16U, '\0');
@@ -157,7 +160,8 @@ private:
 
 /// The file's name without folders and without the endings .gz and .json: what plans and tables call a
 /// program.
-[[nodiscard]] inline std::string short_name(const std::filesystem::path& path) {
+template <class = void>
+[[nodiscard]] std::string short_name(const std::filesystem::path& path) {
     std::string name = path.filename().string();
     for (const std::string_view ending : {".gz", ".json"}) {
         if (name.ends_with(ending)) name.resize(name.size() - ending.size());

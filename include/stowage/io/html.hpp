@@ -22,6 +22,7 @@ namespace stowage::io {
 namespace detail {
 
 /// Gives each distinct text a number, so that long programs with few names stay small.
+template <class Json>
 class text_table {
 public:
     [[nodiscard]] std::size_t number_of(const std::string& text) {
@@ -29,45 +30,45 @@ public:
         if (added) texts_.push_back(text);
         return place->second;
     }
-    [[nodiscard]] const nlohmann::json& texts() const noexcept { return texts_; }
+    [[nodiscard]] const Json& texts() const noexcept { return texts_; }
 
 private:
     std::map<std::string, std::size_t> numbers_;
-    nlohmann::json texts_ = nlohmann::json::array();
+    Json texts_ = Json::array();
 };
 
 /// One picture as the object that the page's script reads.
-[[nodiscard]] inline nlohmann::json report_data(const picture& shown) {
-    using nlohmann::json;
-    text_table names;
-    json operators = json::array();
-    json stages = json::array();
+template <class Json = nlohmann::ordered_json>
+[[nodiscard]] Json report_data(const picture& shown) {
+    text_table<Json> names;
+    Json operators = Json::array();
+    Json stages = Json::array();
     for (std::size_t t = 0; t < shown.operators.size(); ++t) {
         operators.push_back(names.number_of(shown.operators[t]));
         stages.push_back(static_cast<int>(shown.stages[t]));
     }
-    json boxes = json::array();
+    Json boxes = Json::array();
     for (const picture_box& box : shown.boxes) {
         const std::int64_t producer =
             box.producer == no_operator ? -1 : static_cast<std::int64_t>(box.producer);
         boxes.push_back({names.number_of(box.name), names.number_of(box.kind), static_cast<int>(box.stage),
                          box.offset, box.bytes, box.first, box.last, producer});
     }
-    json curves = json::array();
+    Json curves = Json::array();
     for (const picture_curve& curve : shown.curves)
         curves.push_back({{"label", curve.label}, {"live", curve.live}});
-    json levels = json::array();
+    Json levels = Json::array();
     for (const picture_level& level : shown.levels)
         levels.push_back({{"label", level.label}, {"bytes", level.bytes}});
-    json bands = json::array();
+    Json bands = Json::array();
     for (const picture_band& band : shown.bands)
         bands.push_back({{"name", band.name}, {"text", band.text}, {"row", band.row}, {"spans", band.spans}});
-    json figures = json::array();
+    Json figures = Json::array();
     for (const auto& [label, text] : shown.figures)
         figures.push_back({label, text});
-    json lanes = json::array();
+    Json lanes = Json::array();
     for (const picture_lane& lane : shown.lanes) {
-        json bars = json::array();
+        Json bars = Json::array();
         for (const picture_bar& bar : lane.bars)
             bars.push_back(
                 {names.number_of(bar.name), names.number_of(bar.kind), bar.begin, bar.end, bar.bytes});
@@ -96,8 +97,9 @@ private:
 
 /// JSON that may stand inside a script element: "<" never begins a tag, and bytes that are no UTF-8 are
 /// replaced.
-[[nodiscard]] inline std::string script_safe(const nlohmann::json& data) {
-    const std::string text = data.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+template <class Json>
+[[nodiscard]] std::string script_safe(const Json& data) {
+    const std::string text = data.dump(-1, ' ', false, Json::error_handler_t::replace);
     std::string out;
     out.reserve(text.size());
     for (const char c : text) {
@@ -113,7 +115,8 @@ private:
 
 /// The report on one or more programs as the text of one HTML file. O(steps + boxes), about 40 bytes each.
 /// Sizes beyond 2^53 bytes are drawn and shown rounded, as the page's script counts in doubles.
-[[nodiscard]] inline std::string to_html(std::span<const picture> pictures) {
+template <class = void>
+[[nodiscard]] std::string to_html(std::span<const picture> pictures) {
     std::string out(detail::report_page_head);
     for (const picture& shown : pictures) {
         out += "<script type=\"application/json\" class=\"program\">";

@@ -29,15 +29,17 @@ namespace stowage::io {
 /// gives capacities. Throws parse_error with line, column, the column's name and the buffer's id for whatever
 /// breaks a rule; a size or a time beyond 64 bits, an alignment below 1, a lifetime that ends before it
 /// begins and a row with too many or too few fields are among them. Sums are checked by layout::validate.
-[[nodiscard]] inline layout::problem parse_layout_problem(std::string_view text,
-                                                          const std::string& source = "<input>") {
+template <class = void>
+[[nodiscard]] layout::problem parse_layout_problem(std::string_view text,
+                                                   const std::string& source = "<input>") {
     return detail::layout_reader(text, source).read();
 }
 
 /// Reads a layout problem from a file, compressed by gzip or not. Throws file_error where it cannot be read,
 /// and what parse_layout_problem throws.
-[[nodiscard]] inline layout::problem read_layout_problem(const std::filesystem::path& path,
-                                                         const read_options& options = {}) {
+template <class = void>
+[[nodiscard]] layout::problem read_layout_problem(const std::filesystem::path& path,
+                                                  const read_options& options = {}) {
     return parse_layout_problem(read_file(path, options), path.string());
 }
 
@@ -45,9 +47,10 @@ namespace stowage::io {
 /// one a buffer, may be empty: then each buffer is in the pool that the problem asks for, or in pool 0. The
 /// columns alignment and gaps are left out where no buffer has any. Throws layout_error if the lengths do not
 /// fit. O(n).
-[[nodiscard]] inline std::string layout_answer_text(const layout::problem& problem,
-                                                    std::span<const std::int64_t> offsets,
-                                                    std::span<const std::uint32_t> pools = {}) {
+template <class = void>
+[[nodiscard]] std::string layout_answer_text(const layout::problem& problem,
+                                             std::span<const std::int64_t> offsets,
+                                             std::span<const std::uint32_t> pools = {}) {
     const auto& buffers = problem.buffers;
     if (offsets.size() != buffers.size() || (!pools.empty() && pools.size() != buffers.size())) {
         throw layout_error("an answer has one offset and one pool a buffer", {});

@@ -26,7 +26,8 @@ struct held_span {
     std::size_t buffer;
 };
 
-[[nodiscard]] inline std::vector<held_span> held_spans(const layout::problem& problem) {
+template <class = void>
+[[nodiscard]] std::vector<held_span> held_spans(const layout::problem& problem) {
     std::vector<held_span> spans;
     for (std::size_t i = 0; i < problem.buffers.size(); ++i) {
         const layout::buffer& b = problem.buffers[i];
@@ -47,9 +48,9 @@ struct held_span {
 /// pool that it must be in, or in pool 0. Levels, figures and status are left to the caller. O(n log n) for n
 /// buffers and gaps. Throws layout_error if there is not one offset a buffer, overflow_error if all pools
 /// together pass 2^63 - 1 bytes.
-[[nodiscard]] inline picture make_picture(const layout::problem& problem,
-                                          std::span<const std::int64_t> offsets, std::string title,
-                                          std::span<const std::uint32_t> pools = {}) {
+template <class = void>
+[[nodiscard]] picture make_picture(const layout::problem& problem, std::span<const std::int64_t> offsets,
+                                   std::string title, std::span<const std::uint32_t> pools = {}) {
     if (offsets.size() != problem.buffers.size()) {
         throw layout_error("an answer has one offset a buffer", {});
     }

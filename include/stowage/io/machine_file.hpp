@@ -97,15 +97,16 @@ private:
 
 /// Reads a machine from its text; `source` names it in errors. Throws parse_error naming the key that is
 /// ill-typed or out of range, or line and column where the text is no JSON. O(text).
-[[nodiscard]] inline turnip::machine parse_machine(std::string_view text,
-                                                   const std::string& source = "<input>") {
+template <class = void>
+[[nodiscard]] turnip::machine parse_machine(std::string_view text, const std::string& source = "<input>") {
     return detail::machine_reader(text, source).read();
 }
 
 /// Reads a machine from a file, compressed or not. Throws file_error where it cannot be read, and what
 /// parse_machine throws.
-[[nodiscard]] inline turnip::machine read_machine(const std::filesystem::path& path,
-                                                  const read_options& options = {}) {
+template <class = void>
+[[nodiscard]] turnip::machine read_machine(const std::filesystem::path& path,
+                                           const read_options& options = {}) {
     return parse_machine(read_file(path, options), path.string());
 }
 

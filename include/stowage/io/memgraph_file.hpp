@@ -30,7 +30,8 @@ public:
 
     [[nodiscard]] std::string write() {
         out_ = "{\n\"format\": \"memgraph/1\",\n\"graph\": " +
-               nlohmann::json(graph_.graph).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) +
+               nlohmann::ordered_json(graph_.graph)
+                   .dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) +
                ",\n\"fingerprint\": \"" + fingerprint_text(graph_.fingerprint) + "\",\n\"alignment\": ";
         number(graph_.alignment);
         out_ += ",\n\"devices\": [";
@@ -125,12 +126,14 @@ private:
 
 /// The memgraph as the text of a file, a vertex or edge a line; bytes of its name that are no UTF-8 become
 /// U+FFFD. O(memgraph).
-[[nodiscard]] inline std::string memgraph_text(const turnip::memgraph& graph) {
+template <class = void>
+[[nodiscard]] std::string memgraph_text(const turnip::memgraph& graph) {
     return detail::memgraph_writer(graph).write();
 }
 
 /// Writes a memgraph's file, whole or not at all; "-" is standard output. Throws file_error. O(memgraph).
-inline void write_memgraph(const std::filesystem::path& path, const turnip::memgraph& graph) {
+template <class = void>
+void write_memgraph(const std::filesystem::path& path, const turnip::memgraph& graph) {
     write_file(path, memgraph_text(graph));
 }
 
@@ -141,8 +144,9 @@ inline void write_memgraph(const std::filesystem::path& path, const turnip::memg
 ///
 /// Throws fingerprint_error for the memgraph of another program; parse_error naming key and index
 /// ("vertices[3][4][0][1]"), or line and column where it is no JSON.
-[[nodiscard]] inline turnip::memgraph parse_memgraph(std::string_view text, const tensor_graph& program,
-                                                     const std::string& source = "<input>") {
+template <class = void>
+[[nodiscard]] turnip::memgraph parse_memgraph(std::string_view text, const tensor_graph& program,
+                                              const std::string& source = "<input>") {
     detail::memgraph_reader reader(text, source, program);
     reader.read();
     reader.memgraph().fingerprint = program.fingerprint();
@@ -151,9 +155,9 @@ inline void write_memgraph(const std::filesystem::path& path, const turnip::memg
 
 /// Reads the memgraph of `program` from a file, compressed or not. Throws file_error where it cannot be read,
 /// and what parse_memgraph throws.
-[[nodiscard]] inline turnip::memgraph read_memgraph(const std::filesystem::path& path,
-                                                    const tensor_graph& program,
-                                                    const read_options& options = {}) {
+template <class = void>
+[[nodiscard]] turnip::memgraph read_memgraph(const std::filesystem::path& path, const tensor_graph& program,
+                                             const read_options& options = {}) {
     return parse_memgraph(read_file(path, options), program, path.string());
 }
 

@@ -201,10 +201,10 @@ template <class Began>
 /// One picture a device, in the order of their indices, of a right memgraph of `program`. Time is the order
 /// in which the vertices begin in `run`, a run of this memgraph; without one, the memgraph's own order.
 /// Status, levels and figures are left to the caller, but for the bytes moved. O(n log n).
-[[nodiscard]] inline std::vector<picture> make_pictures(const tensor_graph& program,
-                                                        const turnip::memgraph& graph,
-                                                        const std::string& title,
-                                                        const turnip::simulation* run = nullptr) {
+template <class = void>
+[[nodiscard]] std::vector<picture> make_pictures(const tensor_graph& program, const turnip::memgraph& graph,
+                                                 const std::string& title,
+                                                 const turnip::simulation* run = nullptr) {
     return detail::paint_devices(program, graph, title, [&](turnip::vertex_index v) {
         return run != nullptr ? run->runs[v].begin : 0.0;
     });

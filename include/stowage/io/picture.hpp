@@ -97,7 +97,8 @@ struct other_order {
 
 namespace detail {
 
-[[nodiscard]] inline std::vector<picture_box> boxes_of(const tensor_graph& graph, const plan& plan) {
+template <class = void>
+[[nodiscard]] std::vector<picture_box> boxes_of(const tensor_graph& graph, const plan& plan) {
     const std::vector<lifespan> lives = lifespans(graph, plan.order);
     const std::vector<std::uint32_t> step = steps_of(graph, plan.order);
     std::vector<picture_box> boxes;
@@ -139,8 +140,9 @@ namespace detail {
 /// Gathers what a picture shows: curves of `others` and then of the plan, the plan's boxes and its peak.
 /// Levels and figures are left to the caller. O(accesses + n log n) and O(n) for each other order. Throws
 /// program_error if an order or the plan is not of this graph.
-[[nodiscard]] inline picture make_picture(const tensor_graph& graph, const plan& plan, std::string title,
-                                          std::span<const other_order> others = {}) {
+template <class = void>
+[[nodiscard]] picture make_picture(const tensor_graph& graph, const plan& plan, std::string title,
+                                   std::span<const other_order> others = {}) {
     if (plan.offsets.size() != graph.buffer_count())
         throw program_error("the plan is of another program", {});
     picture result;
@@ -170,7 +172,8 @@ namespace detail {
 }
 
 /// Bytes as people read them: "512 B", "1.50 MiB", "93.78 GiB".
-[[nodiscard]] inline std::string human_bytes(std::int64_t bytes) {
+template <class = void>
+[[nodiscard]] std::string human_bytes(std::int64_t bytes) {
     static constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     auto value = static_cast<double>(bytes);
     std::size_t unit = 0;

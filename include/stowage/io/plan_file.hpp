@@ -38,7 +38,8 @@ private:
 };
 
 /// The 16 hexadecimal digits by which files name a program.
-[[nodiscard]] inline std::string fingerprint_text(std::uint64_t fingerprint) {
+template <class = void>
+[[nodiscard]] std::string fingerprint_text(std::uint64_t fingerprint) {
     std::string text(16, '0');
     for (std::size_t i = 16; i-- > 0; fingerprint >>= 4U) {
         text[i] = "0123456789abcdef"[fingerprint & 15U];
@@ -67,10 +68,11 @@ enum class plan_parts : std::uint8_t {
 };
 
 /// The plan as JSON, its keys in the order of docs/formats.md. O(plan).
-[[nodiscard]] inline nlohmann::ordered_json plan_json(const plan& plan, const plan_labels& labels,
-                                                      plan_parts parts = plan_parts::all) {
+template <class Json = nlohmann::ordered_json>
+[[nodiscard]] Json plan_json(const plan& plan, const plan_labels& labels,
+                             plan_parts parts = plan_parts::all) {
     const auto offsets = [](const std::vector<std::int64_t>& values) {
-        nlohmann::ordered_json::array_t list;
+        typename Json::array_t list;
         list.reserve(values.size());
         for (const std::int64_t value : values) {
             if (value < 0)
@@ -80,7 +82,7 @@ enum class plan_parts : std::uint8_t {
         }
         return list;
     };
-    nlohmann::ordered_json json;
+    Json json;
     json["format"] = "plan/1";
     json["graph"] = labels.graph;
     json["fingerprint"] = fingerprint_text(plan.fingerprint);
@@ -109,9 +111,10 @@ enum class plan_parts : std::uint8_t {
 }
 
 /// JSON as text, one line a key of the outermost object; bytes that are no UTF-8 become U+FFFD.
-[[nodiscard]] inline std::string json_text(const nlohmann::ordered_json& json) {
-    const auto dump = [](const nlohmann::ordered_json& value) {
-        return value.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+template <class Json = nlohmann::ordered_json>
+[[nodiscard]] std::string json_text(const Json& json) {
+    const auto dump = [](const Json& value) {
+        return value.dump(-1, ' ', false, Json::error_handler_t::replace);
     };
     if (!json.is_object() || json.empty()) return dump(json) + "\n";
     std::string text = "{";
@@ -123,7 +126,8 @@ enum class plan_parts : std::uint8_t {
 }
 
 /// Writes a plan's file, whole or not at all; "-" is standard output. Throws file_error.
-inline void write_plan(const std::filesystem::path& path, const plan& plan, const plan_labels& labels = {}) {
+template <class = void>
+void write_plan(const std::filesystem::path& path, const plan& plan, const plan_labels& labels = {}) {
     write_file(path, json_text(plan_json(plan, labels)));
 }
 
@@ -139,8 +143,9 @@ struct plan_file {
 ///
 /// Throws fingerprint_error for the plan of another program; parse_error naming key and index, or line and
 /// column where it is no JSON.
-[[nodiscard]] inline plan_file parse_plan(std::string_view text, const tensor_graph& graph,
-                                          const std::string& source = "<input>") {
+template <class = void>
+[[nodiscard]] plan_file parse_plan(std::string_view text, const tensor_graph& graph,
+                                   const std::string& source = "<input>") {
     detail::plan_reader reader(text, source);
     reader.read();
     plan& plan = reader.plan();
@@ -169,8 +174,9 @@ struct plan_file {
 
 /// Reads the plan of `graph` from a file, compressed or not. Throws file_error where it cannot be read, and
 /// what parse_plan throws.
-[[nodiscard]] inline plan_file read_plan(const std::filesystem::path& path, const tensor_graph& graph,
-                                         const read_options& options = {}) {
+template <class = void>
+[[nodiscard]] plan_file read_plan(const std::filesystem::path& path, const tensor_graph& graph,
+                                  const read_options& options = {}) {
     return parse_plan(read_file(path, options), graph, path.string());
 }
 

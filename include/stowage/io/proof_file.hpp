@@ -26,21 +26,20 @@ namespace stowage::io {
 namespace detail {
 
 /// Steps as [rule, operators, states, cases], no operator as null. As deep as cases are nested.
-template <class = void>
-[[nodiscard]] nlohmann::ordered_json steps_json(const std::vector<order::proof_step>& steps) {
+template <class Json = nlohmann::ordered_json>
+[[nodiscard]] Json steps_json(const std::vector<order::proof_step>& steps) {
     const auto list = [](const std::vector<operator_index>& operators) {
-        nlohmann::ordered_json entries = nlohmann::ordered_json::array();
+        Json entries = Json::array();
         for (const operator_index op : operators)
-            entries.push_back(op == no_operator ? nlohmann::ordered_json(nullptr)
-                                                : nlohmann::ordered_json(op));
+            entries.push_back(op == no_operator ? Json(nullptr) : Json(op));
         return entries;
     };
-    nlohmann::ordered_json entries = nlohmann::ordered_json::array();
+    Json entries = Json::array();
     for (const order::proof_step& step : steps) {
-        nlohmann::ordered_json states = nlohmann::ordered_json::array();
+        Json states = Json::array();
         for (const std::vector<operator_index>& state : step.states)
             states.push_back(list(state));
-        nlohmann::ordered_json cases = nlohmann::ordered_json::array();
+        Json cases = Json::array();
         for (const std::vector<order::proof_step>& of_case : step.cases)
             cases.push_back(steps_json(of_case));
         entries.push_back({to_string(step.rule), list(step.operators), std::move(states), std::move(cases)});
@@ -54,17 +53,17 @@ template <class = void>
 /// named, or if the steps of a search show it, both checked here by a verifier of its own; false if the steps
 /// could not be written within `limits`. Where alignment raises the bound on the arena above the one on the
 /// peak, the proof is of the arena, in counted sizes. One maximum flow, or the time of the search again.
-[[nodiscard]] inline nlohmann::ordered_json proof_json(const tensor_graph& graph, const plan& plan,
-                                                       std::string_view name,
-                                                       const search_limits& limits = {.states = 20'000'000}) {
+template <class Json = nlohmann::ordered_json>
+[[nodiscard]] Json proof_json(const tensor_graph& graph, const plan& plan, std::string_view name,
+                              const search_limits& limits = {.states = 20'000'000}) {
     const arena_witness& aligned = plan.arena_witness;
     const bool by_granule = aligned.granule > 1 && aligned.arena_bound() == plan.arena.lower_bound &&
                             plan.arena.lower_bound > plan.peak.lower_bound;
     const order::bound_witness& witness = by_granule ? aligned.by : plan.witness;
-    nlohmann::ordered_json json = {{"format", "proof/1"},
-                                   {"graph", name},
-                                   {"fingerprint", fingerprint_text(plan.fingerprint)},
-                                   {"status", to_string(plan.status)}};
+    Json json = {{"format", "proof/1"},
+                 {"graph", name},
+                 {"fingerprint", fingerprint_text(plan.fingerprint)},
+                 {"status", to_string(plan.status)}};
     if (by_granule) {
         json["alignment"] = plan.alignment;
         json["granule"] = aligned.granule;

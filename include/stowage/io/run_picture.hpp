@@ -21,8 +21,9 @@ namespace stowage::io {
 namespace detail {
 
 /// "reload conv1.weight", "conv1": what a vertex is called where a run is shown.
-[[nodiscard]] inline std::string vertex_name(const tensor_graph& program, const turnip::memgraph& graph,
-                                             turnip::vertex_index v) {
+template <class = void>
+[[nodiscard]] std::string vertex_name(const tensor_graph& program, const turnip::memgraph& graph,
+                                      turnip::vertex_index v) {
     const turnip::vertex& at = graph.vertices[v];
     const bool moves = at.kind != turnip::vertex_kind::op;
     const subject what = moves ? program.describe_buffer(graph.moved(v)) : program.describe_operator(at.op);
@@ -35,10 +36,10 @@ namespace detail {
 /// One picture a device, in the order of their indices, of a run of a right memgraph of `program` that kept a
 /// trace (run_options::trace); vertices that did not run come last. Status, levels and figures are left to
 /// the caller, but for those of the run. O(n log n).
-[[nodiscard]] inline std::vector<picture> make_run_pictures(const tensor_graph& program,
-                                                            const turnip::memgraph& graph,
-                                                            const std::string& title,
-                                                            const exec::run_report& report) {
+template <class = void>
+[[nodiscard]] std::vector<picture> make_run_pictures(const tensor_graph& program,
+                                                     const turnip::memgraph& graph, const std::string& title,
+                                                     const exec::run_report& report) {
     std::vector<std::int64_t> began(graph.vertices.size(), std::numeric_limits<std::int64_t>::max());
     for (const exec::trace_entry& entry : report.trace)
         began[entry.vertex] = std::min(began[entry.vertex], entry.started);

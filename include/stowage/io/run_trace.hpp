@@ -17,12 +17,13 @@ namespace stowage::io {
 
 /// The trace that `report` holds (run_options::trace), of a run of `graph`, as the text of a JSON file, an
 /// event a line. O(units of work).
-[[nodiscard]] inline std::string run_trace_text(const tensor_graph& program, const turnip::memgraph& graph,
-                                                const exec::run_report& report) {
+template <class Json = nlohmann::ordered_json>
+[[nodiscard]] std::string run_trace_text(const tensor_graph& program, const turnip::memgraph& graph,
+                                         const exec::run_report& report) {
     std::string text = "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [";
-    const auto event = [&](const nlohmann::ordered_json& value) {
+    const auto event = [&](const Json& value) {
         text += text.back() == '[' ? "\n" : ",\n";
-        text += value.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+        text += value.dump(-1, ' ', false, Json::error_handler_t::replace);
     };
     for (std::size_t l = 0; l < report.lanes.size(); ++l) {
         const std::size_t device = report.lanes[l].device;
@@ -51,8 +52,9 @@ namespace stowage::io {
 }
 
 /// Writes the trace's file, whole or not at all; "-" is standard output. Throws file_error. O(units of work).
-inline void write_run_trace(const std::filesystem::path& path, const tensor_graph& program,
-                            const turnip::memgraph& graph, const exec::run_report& report) {
+template <class = void>
+void write_run_trace(const std::filesystem::path& path, const tensor_graph& program,
+                     const turnip::memgraph& graph, const exec::run_report& report) {
     write_file(path, run_trace_text(program, graph, report));
 }
 

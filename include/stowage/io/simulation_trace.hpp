@@ -17,15 +17,14 @@
 namespace stowage::io {
 
 /// The trace of `run`, a run of `graph`, as the text of a JSON file, an event a line. O(vertices).
-[[nodiscard]] inline std::string trace_text(const tensor_graph& program, const turnip::memgraph& graph,
-                                            const turnip::simulation& run) {
-    const auto dump = [](const nlohmann::ordered_json& value) {
-        return value.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+template <class Json = nlohmann::ordered_json>
+[[nodiscard]] std::string trace_text(const tensor_graph& program, const turnip::memgraph& graph,
+                                     const turnip::simulation& run) {
+    const auto dump = [](const Json& value) {
+        return value.dump(-1, ' ', false, Json::error_handler_t::replace);
     };
     std::string text = "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [";
-    const auto event = [&](const nlohmann::ordered_json& value) {
-        text += (text.back() == '[' ? "\n" : ",\n") + dump(value);
-    };
+    const auto event = [&](const Json& value) { text += (text.back() == '[' ? "\n" : ",\n") + dump(value); };
     for (std::size_t d = 0; d < run.devices.size(); ++d) {
         event({{"ph", "M"},
                {"name", "process_name"},
@@ -49,7 +48,7 @@ namespace stowage::io {
         const bool moves = at.kind != turnip::vertex_kind::op;
         const subject what =
             moves ? program.describe_buffer(graph.moved(v)) : program.describe_operator(at.op);
-        nlohmann::ordered_json details = {{"vertex", v}, {"ready_us", times.ready * 1e6}};
+        Json details = {{"vertex", v}, {"ready_us", times.ready * 1e6}};
         if (moves)
             details["bytes"] = program.bytes(graph.moved(v));
         else
@@ -68,8 +67,9 @@ namespace stowage::io {
 }
 
 /// Writes the trace's file, whole or not at all; "-" is standard output. Throws file_error. O(vertices).
-inline void write_trace(const std::filesystem::path& path, const tensor_graph& program,
-                        const turnip::memgraph& graph, const turnip::simulation& run) {
+template <class = void>
+void write_trace(const std::filesystem::path& path, const tensor_graph& program,
+                 const turnip::memgraph& graph, const turnip::simulation& run) {
     write_file(path, trace_text(program, graph, run));
 }
 

@@ -17,8 +17,9 @@ namespace stowage::io {
 
 /// The bands of a tree over the order that it was made of; `items` is the layout problem of that order.
 /// O(size of the tree).
-[[nodiscard]] inline std::vector<picture_band> bands_of(const roam::subgraph_tree& tree,
-                                                        const layout::order_layout& items) {
+template <class = void>
+[[nodiscard]] std::vector<picture_band> bands_of(const roam::subgraph_tree& tree,
+                                                 const layout::order_layout& items) {
     std::vector<picture_band> bands;
     const auto steps = [](const roam::step_range& range) {
         return range.size() == 0 ? std::string("none")

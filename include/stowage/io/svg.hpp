@@ -25,7 +25,8 @@ struct svg_options {
 namespace detail {
 
 /// Text safe inside XML: control characters that XML forbids, and bytes that are no UTF-8, become '?'.
-[[nodiscard]] inline std::string xml_escape(std::string_view text) {
+template <class = void>
+[[nodiscard]] std::string xml_escape(std::string_view text) {
     std::string out;
     for (std::size_t i = 0; i < text.size();) {
         const auto byte = static_cast<unsigned char>(text[i]);
@@ -63,7 +64,8 @@ namespace detail {
 }
 
 /// Colour of a box: by stage where it is known, else by kind.
-[[nodiscard]] inline std::string_view box_colour(const picture_box& box) {
+template <class = void>
+[[nodiscard]] std::string_view box_colour(const picture_box& box) {
     if (box.kind == "workspace") return "#b07aa1";
     if (box.kind == "donated") return "#9c755f";
     if (box.kind == "output") return "#59a14f";
@@ -248,7 +250,8 @@ private:
 }  // namespace detail
 
 /// Draws a picture as the text of an SVG file. O(boxes + pixels).
-[[nodiscard]] inline std::string to_svg(const picture& shown, const svg_options& options = {}) {
+template <class = void>
+[[nodiscard]] std::string to_svg(const picture& shown, const svg_options& options = {}) {
     return detail::svg_writer(shown, options).write();
 }
 

@@ -126,7 +126,8 @@ private:
 };
 
 /// The field as a CSV file spells it: in quotes where it holds a comma, a quote or a line end.
-inline void append_csv(std::string& out, std::string_view field) {
+template <class = void>
+void append_csv(std::string& out, std::string_view field) {
     if (field.find_first_of(",\"\n\r") == std::string_view::npos) {
         out += field;
         return;

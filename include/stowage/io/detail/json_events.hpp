@@ -58,7 +58,8 @@ struct text_place {
 };
 
 /// The rule in the message of an nlohmann parse error, without the parts that repeat the place or the input.
-[[nodiscard]] inline std::string syntax_rule(std::string message) {
+template <class = void>
+[[nodiscard]] std::string syntax_rule(std::string message) {
     for (const std::string_view start : {"syntax error", "number overflow"}) {
         if (const std::size_t at = message.find(start); at != std::string::npos) {
             message.erase(0, at);

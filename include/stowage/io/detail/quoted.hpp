@@ -9,7 +9,8 @@
 namespace stowage::io::detail {
 
 /// A text from a file, shortened for a message.
-[[nodiscard]] inline std::string quoted(std::string_view text) {
+template <class = void>
+[[nodiscard]] std::string quoted(std::string_view text) {
     constexpr std::size_t longest = 60;
     std::string result(text.substr(0, longest));
     std::replace_if(
