@@ -10,6 +10,17 @@ if(OpenBLAS_INCLUDE_DIR AND OpenBLAS_LIBRARY AND NOT TARGET stowage_openblas)
   target_link_libraries(stowage_openblas INTERFACE ${OpenBLAS_LIBRARY})
 endif()
 
+# What costs the compiler most, instantiated once for all programs (docs/cookbook.md, "Pay for the planner once").
+set(templates ${PROJECT_BINARY_DIR}/templates.cpp)
+file(CONFIGURE OUTPUT ${templates} CONTENT "#define STOWAGE_INSTANTIATE_TEMPLATES
+#include <stowage/roam/planner.hpp>
+#include <stowage/turnip/compile.hpp>
+" @ONLY)
+add_library(stowage_templates STATIC EXCLUDE_FROM_ALL ${templates})
+target_link_libraries(stowage_templates PUBLIC stowage)
+target_compile_definitions(stowage_templates INTERFACE STOWAGE_EXTERN_TEMPLATES)
+set_target_properties(stowage_templates PROPERTIES STOWAGE_AVAILABLE TRUE)
+
 # stowage_read_sources(FILE VARIABLE)
 # The text of a source file and of the files that it includes in quotes. CMake runs again when one changes.
 function(stowage_read_sources file variable)
@@ -42,7 +53,7 @@ endfunction()
 # The targets that a source must link, judged by its includes, and those of them whose package is missing. With a
 # line `// optional-library: cbc` it is built without Cbc too; with it, STOWAGE_HAS_CBC is defined.
 function(stowage_needed_libraries text libraries missing)
-  set(needed stowage)
+  set(needed stowage_templates)
   set(absent "")
   if(text MATCHES "// optional-library: cbc")
     string(REPLACE "stowage/solver/cbc" "" text "${text}")

@@ -134,59 +134,7 @@ public:
 
     /// The same with wall-clock time counted from `start`, e.g. the end of reading a file.
     [[nodiscard]] plan operator()(const tensor_graph& graph, const options& options,
-                                  budget::clock::time_point start) const {
-        if (options.alignment <= 0) {
-            throw layout_error(
-                "alignment " + std::to_string(options.alignment) + " of the plan is not positive", {});
-        }
-        const search_limits limits = options.limits();
-        const counted_program program(graph, common_granule(graph, options.alignment));
-        const bool by_granule = program.granule() > 1;
-        budget order_account(detail::share_of(limits, by_granule ? 0.4 : 0.6), start);
-        ordered_layout best;
-        best.ordered = order::plan(program.rounded(), order_policy_, order_account, options.seed);
-        budget bound_account(detail::share_of(limits, 0.6), start);
-        proven_arena proven = arena_bound_by_cuts(program, best.ordered.lower_bound, best.ordered.witness,
-                                                  best.ordered.order, bound_account, options.seed);
-        if (by_granule) {
-            detail::back_from_rounded(program, best.ordered, bound_account, options.seed);
-            detail::bound_peak(graph, best.ordered, order_policy_, bound_account, options.seed);
-        }
-        proven.bytes = std::max({proven.bytes, best.ordered.lower_bound, detail::end_of_pins(graph)});
-        report(options, "order", best.ordered.peak, best.ordered.lower_bound);
-        const auto ordered_at = budget::clock::now();
-
-        best.items = layout::layout_problem_of(graph, best.ordered.order, options.alignment);
-        search_limits layout_limits = detail::share_of(limits, 0.8);
-        layout_limits.states = std::max<std::uint64_t>(limits.states, best.items.item_count());
-        budget layout_account(layout_limits, start);
-        const auto lay_out = [&](budget& account) {
-            layout::solution found =
-                lay_out_to_bound(best.items.problem, layout_policy_, account, options.seed, proven);
-            if (best.laid_out.found_by.empty() || found.arena < best.laid_out.arena)
-                best.laid_out = std::move(found);
-            report(options, "layout", best.laid_out.arena, proven.bytes);
-        };
-        if (by_granule && options.try_other_orders) {
-            budget first = layout_account.slice(detail::few_states(best.items));
-            lay_out(first);
-            layout_account.settle(first);
-            budget undercut_account(layout_limits, start);
-            try_to_undercut(program, best, layout_policy_, proven, undercut_account, options.seed);
-        }
-        if (best.laid_out.found_by.empty() || best.laid_out.arena > proven.bytes) lay_out(layout_account);
-
-        budget joint_account(limits, start);
-        if (options.try_other_orders)
-            try_other_orders(program, best, layout_policy_, proven, joint_account, options.seed);
-        report(options, "layout", best.laid_out.arena, proven.bytes);
-        plan result = detail::assemble(graph, std::move(best), std::move(proven), options.alignment);
-        const auto end = budget::clock::now();
-        result.seconds = {.order = seconds(ordered_at - start),
-                          .layout = seconds(end - ordered_at),
-                          .total = seconds(end - start)};
-        return result;
-    }
+                                  budget::clock::time_point start) const;
 
     /// The order policy.
     [[nodiscard]] const OrderPolicy& order_policy() const noexcept { return order_policy_; }
@@ -206,6 +154,62 @@ private:
     LayoutPolicy layout_policy_;
 };
 
+template <order::detail::portfolio_policy OrderPolicy, layout::layout_policy LayoutPolicy>
+plan planner<OrderPolicy, LayoutPolicy>::operator()(const tensor_graph& graph, const options& options,
+                                                    budget::clock::time_point start) const {
+    if (options.alignment <= 0) {
+        throw layout_error("alignment " + std::to_string(options.alignment) + " of the plan is not positive",
+                           {});
+    }
+    const search_limits limits = options.limits();
+    const counted_program program(graph, common_granule(graph, options.alignment));
+    const bool by_granule = program.granule() > 1;
+    budget order_account(detail::share_of(limits, by_granule ? 0.4 : 0.6), start);
+    ordered_layout best;
+    best.ordered = order::plan(program.rounded(), order_policy_, order_account, options.seed);
+    budget bound_account(detail::share_of(limits, 0.6), start);
+    proven_arena proven = arena_bound_by_cuts(program, best.ordered.lower_bound, best.ordered.witness,
+                                              best.ordered.order, bound_account, options.seed);
+    if (by_granule) {
+        detail::back_from_rounded(program, best.ordered, bound_account, options.seed);
+        detail::bound_peak(graph, best.ordered, order_policy_, bound_account, options.seed);
+    }
+    proven.bytes = std::max({proven.bytes, best.ordered.lower_bound, detail::end_of_pins(graph)});
+    report(options, "order", best.ordered.peak, best.ordered.lower_bound);
+    const auto ordered_at = budget::clock::now();
+
+    best.items = layout::layout_problem_of(graph, best.ordered.order, options.alignment);
+    search_limits layout_limits = detail::share_of(limits, 0.8);
+    layout_limits.states = std::max<std::uint64_t>(limits.states, best.items.item_count());
+    budget layout_account(layout_limits, start);
+    const auto lay_out = [&](budget& account) {
+        layout::solution found =
+            lay_out_to_bound(best.items.problem, layout_policy_, account, options.seed, proven);
+        if (best.laid_out.found_by.empty() || found.arena < best.laid_out.arena)
+            best.laid_out = std::move(found);
+        report(options, "layout", best.laid_out.arena, proven.bytes);
+    };
+    if (by_granule && options.try_other_orders) {
+        budget first = layout_account.slice(detail::few_states(best.items));
+        lay_out(first);
+        layout_account.settle(first);
+        budget undercut_account(layout_limits, start);
+        try_to_undercut(program, best, layout_policy_, proven, undercut_account, options.seed);
+    }
+    if (best.laid_out.found_by.empty() || best.laid_out.arena > proven.bytes) lay_out(layout_account);
+
+    budget joint_account(limits, start);
+    if (options.try_other_orders)
+        try_other_orders(program, best, layout_policy_, proven, joint_account, options.seed);
+    report(options, "layout", best.laid_out.arena, proven.bytes);
+    plan result = detail::assemble(graph, std::move(best), std::move(proven), options.alignment);
+    const auto end = budget::clock::now();
+    result.seconds = {.order = seconds(ordered_at - start),
+                      .layout = seconds(end - ordered_at),
+                      .total = seconds(end - start)};
+    return result;
+}
+
 /// The library's best: order::portfolio{}, layout::default_portfolio, and other orders where that leaves a
 /// gap. One call from a program to a plan.
 ///
@@ -215,5 +219,15 @@ template <plannable Graph>
     options.try_other_orders = true;
     return planner(order::portfolio{}, layout::default_portfolio<std::void_t<Graph>>())(graph, options);
 }
+
+// The default is instantiated once a program where that asks for it: docs/cookbook.md, "Pay for the planner
+// once".
+#if defined(STOWAGE_INSTANTIATE_TEMPLATES)
+template plan planner<decltype(order::portfolio{}), decltype(layout::default_portfolio())>::operator()(
+    const tensor_graph&, const options&, budget::clock::time_point) const;
+#elif defined(STOWAGE_EXTERN_TEMPLATES)
+extern template plan planner<decltype(order::portfolio{}), decltype(layout::default_portfolio())>::operator()(
+    const tensor_graph&, const options&, budget::clock::time_point) const;
+#endif
 
 }  // namespace stowage::roam
