@@ -29,6 +29,7 @@
 #include "event_loop.hpp"
 #include "llama_kernels.hpp"
 #include "llama_programs.hpp"
+#include "llama_rivals.hpp"
 
 namespace examples {
 
@@ -43,8 +44,19 @@ struct llama_arguments {
     bool least = true;
 };
 
+/// A copy between two places, and the devices that have them.
+struct moved_bytes {
+    std::byte* to = nullptr;
+    const std::byte* from = nullptr;
+    std::size_t bytes = 0;
+    stowage::turnip::memory_index to_memory = 0;
+    stowage::turnip::memory_index from_memory = 0;
+};
+
 /// The host, whose threads compute.
 class host_machine {
+    using kernel_call_type = stowage::exec::kernel_call<stowage::exec::lane_index>;
+
 public:
     using device_type = stowage::exec::host_device;
     using kernels_type = std::reference_wrapper<const llama_kernels>;
@@ -58,13 +70,40 @@ public:
     [[nodiscard]] kernels_type kernels() const { return std::cref(kernels_); }
     [[nodiscard]] static double units() { return std::max(1U, std::thread::hardware_concurrency()); }
 
+    /// Has memory alone.
+    using memory_type = stowage::exec::inline_device;
+    [[nodiscard]] static memory_type memory() { return memory_type(); }
+    /// Threads that an event loop puts work into, in memory that `call_of` and `bytes_of` know.
+    class event_lanes {
+    public:
+        event_lanes(const host_machine& machine, const std::vector<stowage::turnip::memory_index>& lanes)
+            : kernels_(machine.kernels_), threads_(lanes.size()) {}
+        void start(std::size_t lane, const kernel_call_type& call, std::function<void()> ended) {
+            threads_.call(lane, [this, call, ended = std::move(ended)] {
+                kernels_(call);
+                ended();
+            });
+        }
+        void start(std::size_t lane, const moved_bytes& copy, std::function<void()> ended) {
+            threads_.call(lane, [copy, ended = std::move(ended)] {
+                std::memcpy(copy.to, copy.from, copy.bytes);
+                ended();
+            });
+        }
+
+    private:
+        const llama_kernels& kernels_;
+        lane_threads threads_;
+    };
+
 private:
     const llama_kernels& kernels_;
 };
 
 /// One program with its kernels on one machine, and everything that is measured of it. A `Machine` has
 /// `device()`, which makes a device, `kernels()` for it, `units()`: how much of it computes at a time, and
-/// the alignment that suits it. On the host, a plain loop gives what all runs must give; elsewhere a run in
+/// the alignment that suits it; `memory()`, a device for its memories, and `event_lanes`, lanes that an event
+/// loop puts work into. On the host, a plain loop gives what all runs must give; elsewhere a run in
 /// memory does, and the plain loop must be near it.
 template <class Machine>
 class llama_experiment {
@@ -87,8 +126,8 @@ public:
         const auto whole = compile(1.0, false);
         if (!whole) return false;
         needed_ = whole->memgraph.arena_bytes;
-        std::fprintf(out_, "%-24s %9s %9s %9s %7s %9s %7s  %s\n", "way to run", "MB a dev.", "moved MB", "ms",
-                     "x mem.", "bound ms", "x bound", "results");
+        std::fprintf(out_, "%-24s %9s %9s %9s %7s %9s %7s %8s  %s\n", "way to run", "MB a dev.", "moved MB",
+                     "ms", "x mem.", "bound ms", "x bound", "hidden %", "results");
         whole_.emplace(*this, whole->memgraph);
         if constexpr (!Machine::is_host) compare_with_host();
         measure("in memory", whole->memgraph);
@@ -109,6 +148,7 @@ public:
         if (given_.least) least(enough);
         if (given_.rivals) others();
         whole_.reset();
+        std::fputs("bound: the busiest lane by measured times; hidden: copying beside computing\n", out_);
         std::fputs(good_ ? "all results are the same, bit for bit\n" : "SOME RESULTS DIFFER\n", out_);
         return good_;
     }
@@ -277,10 +317,10 @@ private:
         bool same = true;
         bool ran = false;
 
-        runner(const llama_experiment& all, const memgraph& to_run)
+        runner(const llama_experiment& all, const memgraph& to_run,
+               const stowage::exec::executor_options& options = our_options())
             : graph(to_run), device(all.machine_.device()),
-              executor(all.program_, graph, all.machine_.kernels(), device,
-                       {.priority = stowage::exec::need{}, .copy_chunk_bytes = 4 << 20}) {}
+              executor(all.program_, graph, all.machine_.kernels(), device, options) {}
         const stowage::exec::run_report& once(const llama_experiment& all) {
             all.fill(executor, graph, ran);
             ran = true;
@@ -348,18 +388,24 @@ private:
         }
         return seconds;
     }
-    void measure(const std::string& name, const memgraph& graph) {
+    [[nodiscard]] static stowage::exec::executor_options our_options() {
+        return {.priority = stowage::exec::need{}, .copy_chunk_bytes = 4 << 20};
+    }
+    void measure(const std::string& name, const memgraph& graph,
+                 const stowage::exec::executor_options& options = our_options()) {
         double bound = 0;
         double seconds = 0;
+        double hidden = -1;
         bool same = false;
         {
-            runner way(*this, graph);
+            runner way(*this, graph, options);
             seconds = in_turn([&] { return way.run(*this); });
             bound = bound_of(way.executor.report(), graph);
+            hidden = hidden_part(way.executor.report(), graph);
             same = way.same;
         }
         same = same && in_any_order(graph);
-        print(name, graph, seconds, bound, same);
+        print(name, graph, seconds, bound, hidden, same);
     }
     [[nodiscard]] bool in_any_order(const memgraph& graph) const {
         auto device = machine_.device();
@@ -399,7 +445,35 @@ private:
         }
         return std::max(bound, all / machine_.units());
     }
-    void print(const std::string& name, const memgraph& graph, double seconds, double bound, bool same) {
+    /// Of the time in which something is copied, the part in which something computes too; below 0 where
+    /// nothing is copied.
+    [[nodiscard]] static double hidden_part(const stowage::exec::run_report& report, const memgraph& graph) {
+        struct change {
+            std::int64_t when;
+            bool computes;
+            int by;
+        };
+        std::vector<change> changes;
+        for (const auto& entry : report.trace) {
+            const bool computes = graph.vertices[entry.vertex].kind == stowage::turnip::vertex_kind::op;
+            changes.push_back({entry.started, computes, 1});
+            changes.push_back({entry.finished, computes, -1});
+        }
+        std::sort(changes.begin(), changes.end(),
+                  [](const change& a, const change& b) { return a.when < b.when; });
+        std::int64_t copying = 0;
+        std::int64_t both = 0;
+        int open[2] = {0, 0};  // copies, operators
+        for (std::size_t i = 0; i < changes.size(); ++i) {
+            const std::int64_t passed = i == 0 ? 0 : changes[i].when - changes[i - 1].when;
+            if (open[0] > 0) copying += passed;
+            if (open[0] > 0 && open[1] > 0) both += passed;
+            open[changes[i].computes ? 1 : 0] += changes[i].by;
+        }
+        return copying > 0 ? static_cast<double>(both) / static_cast<double>(copying) : -1;
+    }
+    void print(const std::string& name, const memgraph& graph, double seconds, double bound, double hidden,
+               bool same) {
         good_ = good_ && same;
         std::int64_t moved = 0;
         for (stowage::turnip::vertex_index v = 0; v < graph.vertices.size(); ++v) {
@@ -410,9 +484,13 @@ private:
         std::fprintf(out_, "%-24s %9.2f %9.2f %9.2f %7.3f ", name.c_str(), megabytes(arena), megabytes(moved),
                      seconds * 1e3, seconds / in_memory_);
         if (bound > 0)
-            std::fprintf(out_, "%9.2f %7.3f  ", bound * 1e3, seconds / bound);
+            std::fprintf(out_, "%9.2f %7.3f ", bound * 1e3, seconds / bound);
         else
-            std::fprintf(out_, "%9s %7s  ", "", "");
+            std::fprintf(out_, "%9s %7s ", "", "");
+        if (hidden >= 0)
+            std::fprintf(out_, "%8.0f  ", hidden * 100);
+        else
+            std::fprintf(out_, "%8s  ", "");
         std::fprintf(out_, "%s\n", same ? "same" : "DIFFERENT");
     }
 
@@ -421,108 +499,79 @@ private:
     void others() {
         const auto half = compile(0.5, false);
         if (!half) return;
-        if constexpr (Machine::is_host) synchronous(half->memgraph);
+        synchronous(half->memgraph);
         if (const auto fixed = compile(0.5, true)) measure("50%, fixed order", fixed->memgraph);
-        if constexpr (Machine::is_host) {
-            published(half->memgraph);
-            if (given_.run.devices == 1) streaming();
-        }
+        published(half->memgraph);
+        if (given_.run.devices == 1) streaming();
     }
+    /// On the host without threads, which costs least; on another device each vertex is waited for.
     void synchronous(const memgraph& graph) {
-        stowage::exec::inline_device device;
-        stowage::exec::executor executor{
-            program_, graph, std::cref(kernels_), device, {.priority = stowage::exec::need{}}};
-        bool same = true;
-        bool ran = false;
-        const double seconds = in_turn([&] {
-            fill(executor, graph, ran);
-            ran = true;
-            const auto& report = executor.run({.keep_times = false});
-            same = same && report && right(executor);
-            return std::chrono::duration<double>(report.makespan).count();
-        });
-        print("50%, synchronous", graph, seconds, 0, same);
+        if constexpr (Machine::is_host) {
+            stowage::exec::inline_device device;
+            stowage::exec::executor executor{
+                program_, graph, std::cref(kernels_), device, {.priority = stowage::exec::need{}}};
+            bool same = true;
+            bool ran = false;
+            const double seconds = in_turn([&] {
+                fill(executor, graph, ran);
+                ran = true;
+                const auto& report = executor.run({.keep_times = false});
+                same = same && report && right(executor);
+                return std::chrono::duration<double>(report.makespan).count();
+            });
+            print("50%, synchronous", graph, seconds, 0, -1, same);
+        } else {
+            const memgraph chain = one_at_a_time(graph);
+            measure("50%, synchronous", chain, {.priority = stowage::exec::fifo{}, .window = 1});
+        }
     }
     /// The same memgraph by the event loop of the published implementation.
     void published(const memgraph& graph) {
-        stowage::exec::inline_device memory;  // for its arenas alone
-        stowage::exec::executor executor{program_, graph, std::cref(kernels_), memory};
+        auto memory = machine_.memory();
+        stowage::exec::executor executor{program_, graph, machine_.kernels(), memory};
         stowage::exec::detail::operand_views views;
         views.prepare(program_, graph, memory);
-        const auto body = [&](stowage::turnip::vertex_index v) {
-            if (graph.vertices[v].kind != stowage::turnip::vertex_kind::op) {
-                const auto copy = stowage::exec::detail::copy_of(program_, graph, v);
-                std::memcpy(memory.base(copy.to) + copy.to_address,
-                            memory.base(copy.from) + copy.from_address, static_cast<std::size_t>(copy.bytes));
-                return;
-            }
-            stowage::exec::kernel_call<lane_index> call;
-            call.op = graph.vertices[v].op;
-            call.vertex = v;
-            views.fill(call);
-            kernels_(call);
-        };
         bool same = true;
         bool ran = false;
         const double seconds = in_turn([&] {
             fill(executor, graph, ran);
             ran = true;
-            event_loop loop(graph, body);
+            event_loop loop(graph);
+            typename Machine::event_lanes lanes(machine_, loop.devices());
             const auto from = clock::now();
-            loop.run();
+            loop.run([&](std::size_t lane, stowage::turnip::vertex_index v, std::function<void()> ended) {
+                if (graph.vertices[v].kind != stowage::turnip::vertex_kind::op) {
+                    const auto copy = stowage::exec::detail::copy_of(program_, graph, v);
+                    const moved_bytes bytes{memory.base(copy.to) + copy.to_address,
+                                            memory.base(copy.from) + copy.from_address,
+                                            static_cast<std::size_t>(copy.bytes), copy.to, copy.from};
+                    lanes.start(lane, bytes, std::move(ended));
+                    return;
+                }
+                stowage::exec::kernel_call<typename Machine::device_type::native_handle> call;
+                call.op = graph.vertices[v].op;
+                call.vertex = v;
+                call.device = graph.vertices[v].device;
+                views.fill(call);
+                lanes.start(lane, call, std::move(ended));
+            });
             const double taken = since(from);
             same = same && right(executor);
             return taken;
         });
-        print("50%, event loop", graph, seconds, 0, same);
+        print("50%, event loop", graph, seconds, 0, -1, same);
     }
-    /// Layer by layer, the next layer's weights copied in while one computes (FlexGen's manner); everything
-    /// but weights stays.
+    /// Layer by layer, the next layer's weights copied in while one computes; everything but weights stays.
     void streaming() {
-        const std::vector<std::vector<std::byte>> store = start();
-        std::vector<std::vector<std::byte>> memory(program_.buffer_count());
-        std::vector<std::vector<stowage::buffer_index>> weights(
-            layer_.empty() ? 0 : *std::max_element(layer_.begin(), layer_.end()) + 1);
-        std::vector<std::uint8_t> listed(program_.buffer_count(), 0);
-        std::int64_t moved = 0;
-        for (stowage::operator_index op = 0; op < program_.operator_count(); ++op) {
-            for (const stowage::buffer_index b : program_.accesses(op)) {
-                if (program_.kind(b) != stowage::buffer_kind::parameter || tasks_.is_written(b)) continue;
-                if (listed[b] != 0) continue;
-                listed[b] = 1;
-                moved += program_.bytes(b);
-                weights[layer_[op]].push_back(b);
-            }
-        }
-        for (stowage::buffer_index b = 0; b < memory.size(); ++b)
-            memory[b].resize(store[b].size());
-        const double seconds = in_turn([&] {
-            for (stowage::buffer_index b = 0; b < memory.size(); ++b)
-                if (listed[b] == 0) memory[b] = store[b];
-            const auto bring = [&](std::size_t layer) {
-                for (const stowage::buffer_index b : weights[layer])
-                    std::memcpy(memory[b].data(), store[b].data(), store[b].size());
-            };
-            const auto from = clock::now();
-            bring(0);
-            std::thread copier;
-            std::uint32_t current = std::numeric_limits<std::uint32_t>::max();
-            run_operators(memory, [&](stowage::operator_index op) {
-                if (layer_[op] == current) return;
-                current = layer_[op];
-                if (copier.joinable()) copier.join();
-                if (current + 1 < weights.size())
-                    copier = std::thread([&bring, next = current + 1] { bring(next); });
-            });
-            if (copier.joinable()) copier.join();
-            return since(from);
-        });
-        print_plain("layer streaming", moved, seconds, expected_ == hash_of(memory));
+        const memgraph graph = streamed_layers(tasks_, layer_, Machine::alignment).graph();
+        const auto verdict = stowage::verify::check_memgraph(program_, graph);
+        if (!verdict) throw std::logic_error("the streamed memgraph was not verified: " + verdict.reason);
+        measure("layer streaming", graph, {.priority = stowage::exec::fifo{}, .copy_chunk_bytes = 4 << 20});
     }
     void print_plain(const char* name, std::int64_t moved, double seconds, bool same) {
         good_ = good_ && same;
-        std::fprintf(out_, "%-24s %9s %9.2f %9.2f %7.3f %9s %7s  %s\n", name, "", megabytes(moved),
-                     seconds * 1e3, seconds / in_memory_, "", "", same ? "same" : "DIFFERENT");
+        std::fprintf(out_, "%-24s %9s %9.2f %9.2f %7.3f %9s %7s %8s  %s\n", name, "", megabytes(moved),
+                     seconds * 1e3, seconds / in_memory_, "", "", "", same ? "same" : "DIFFERENT");
     }
 
     llama_arguments given_;

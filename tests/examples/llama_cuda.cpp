@@ -126,7 +126,10 @@ TEST_CASE("a prefill and a training step on CUDA are near the host's and the sam
         CHECK(result.good);
         CHECK(result.text.find("beside the host's results: the same but for rounding") != std::string::npos);
         CHECK(result.text.find("50% of it") != std::string::npos);
-        CHECK(result.text.find("fixed order") != std::string::npos);
+        for (const std::string rival : {"synchronous", "fixed order", "event loop"})
+            CHECK(result.text.find("50%, " + rival) != std::string::npos);
+        CHECK((result.text.find("layer streaming") != std::string::npos) == training);  // on one device alone
+        CHECK(fake_cuda::world::get().pageable_copies == 0);
         CHECK(fake_cublas::world::get().handles.empty());
     }
     CHECK(fake_cuda::world::get().reset());

@@ -4,8 +4,12 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <stowage/exec/cuda.hpp>
@@ -32,6 +36,70 @@ public:
         return device_type(stowage::exec::cuda_device_options{.ordinals = ordinals_});
     }
     [[nodiscard]] kernels_type kernels() const { return kernels_; }
+    using memory_type = device_type;
+    [[nodiscard]] device_type memory() const { return device(); }
+    /// Streams that an event loop puts work into; each end is told by a host function of the stream's, which
+    /// is on the heap.
+    class event_lanes {
+    public:
+        event_lanes(const cuda_machine& machine, const std::vector<stowage::turnip::memory_index>& lanes)
+            : machine_(machine), streams_(lanes.size()) {
+            for (std::size_t l = 0; l < lanes.size(); ++l) {
+                ordinals_.push_back(machine.ordinals_[lanes[l]]);
+                const stowage::exec::detail::cuda_scope scope(ordinals_[l]);
+                check(cudaStreamCreateWithPriority(&streams_[l], cudaStreamNonBlocking, 0));
+            }
+        }
+        event_lanes(const event_lanes&) = delete;
+        event_lanes& operator=(const event_lanes&) = delete;
+        ~event_lanes() {
+            for (cudaStream_t stream : streams_) {
+                if (stream == nullptr) continue;
+                (void)cudaStreamSynchronize(stream);
+                (void)cudaStreamDestroy(stream);
+            }
+        }
+        /// Throws device_error, and what kernels throw.
+        void start(std::size_t lane, stowage::exec::kernel_call<cudaStream_t> call,
+                   std::function<void()> ended) {
+            const stowage::exec::detail::cuda_scope scope(ordinals_[lane]);
+            call.handle = streams_[lane];
+            machine_.kernels_(call);
+            check(cudaPeekAtLastError());
+            tell(lane, std::move(ended));
+        }
+        void start(std::size_t lane, const moved_bytes& copy, std::function<void()> ended) {
+            const auto ordinal_of = [&](stowage::turnip::memory_index memory) {
+                return memory == stowage::turnip::host ? ordinals_[lane] : machine_.ordinals_[memory];
+            };
+            const int to = ordinal_of(copy.to_memory);
+            const int from = ordinal_of(copy.from_memory);
+            check(to == from
+                      ? cudaMemcpyAsync(copy.to, copy.from, copy.bytes, cudaMemcpyDefault, streams_[lane])
+                      : cudaMemcpyPeerAsync(copy.to, to, copy.from, from, copy.bytes, streams_[lane]));
+            tell(lane, std::move(ended));
+        }
+
+    private:
+        static void check(cudaError_t code) {
+            stowage::exec::detail::cuda_check(code, "the event loop's work is refused", "stream");
+        }
+        void tell(std::size_t lane, std::function<void()> ended) {
+            auto held = std::make_unique<std::function<void()>>(std::move(ended));
+            check(cudaLaunchHostFunc(
+                streams_[lane],
+                [](void* given) {
+                    const std::unique_ptr<std::function<void()>> taken(
+                        static_cast<std::function<void()>*>(given));
+                    (*taken)();
+                },
+                held.get()));
+            (void)held.release();  // the stream has it
+        }
+        const cuda_machine& machine_;
+        std::vector<int> ordinals_;
+        std::vector<cudaStream_t> streams_;
+    };
     [[nodiscard]] double units() const {
         return 1.0 + static_cast<double>(*std::max_element(ordinals_.begin(), ordinals_.end()));
     }
