@@ -63,6 +63,7 @@ struct llama_shape {
 struct llama_run {
     std::int64_t sequence = 2048;  ///< tokens of each sequence
     std::int64_t batch = 1;        ///< sequences
+    std::int64_t streams = 1;      ///< of a prefill: groups of sequences that depend on none of each other
     std::int64_t devices = 1;      ///< must divide heads and ffn in a prefill
     std::int64_t rank = 32;        ///< of LoRA's matrices
     std::int64_t value_bytes = 2;  ///< of a weight or activation: 2, or 4 where it is computed
@@ -81,35 +82,47 @@ class llama_builder {
 public:
     using id = stowage::buffer_id;
     llama_builder(const llama_shape& shape, const llama_run& run)
-        : shape_(shape), run_(run), tokens_(run.batch * run.sequence) {}
+        : shape_(shape), run_(run), tokens_(run.batch / run.streams * run.sequence) {}
 
     [[nodiscard]] llama_program prefill() {
         const std::int64_t parts = run_.devices;
-        const id ids = add(tokens_ * 8, stowage::buffer_kind::input, "tokens");
-        std::vector<id> x(static_cast<std::size_t>(parts));
-        std::vector<id> slices;
-        for (std::int64_t d = 0; d < parts; ++d) {
-            on(d);
-            const id table = weight("embedding", shape_.vocabulary, shape_.hidden / parts, d);
-            slices.push_back(value("embedded", shape_.hidden / parts, d));
-            op("embed", d, {ids, table}, {slices.back()}, 0);
+        std::vector<std::vector<id>> x(static_cast<std::size_t>(run_.streams),
+                                       std::vector<id>(static_cast<std::size_t>(parts)));
+        std::vector<id> tables;
+        for (stream_ = 0; stream_ < run_.streams; ++stream_) {
+            const id ids = add(tokens_ * 8, stowage::buffer_kind::input, value_name("tokens"));
+            std::vector<id> slices;
+            for (std::int64_t d = 0; d < parts; ++d) {
+                on(d);
+                if (stream_ == 0)
+                    tables.push_back(weight("embedding", shape_.vocabulary, shape_.hidden / parts, d));
+                slices.push_back(value("embedded", shape_.hidden / parts, d));
+                op("embed", d, {ids, at(tables, d)}, {slices.back()}, 0);
+            }
+            if (parts == 1)
+                x_of_stream(x) = slices;
+            else
+                join("embedded", slices, {}, x_of_stream(x));
         }
-        if (parts == 1)
-            x = slices;
-        else
-            join("embedded", slices, {}, x);
         for (layer_ = 1; layer_ <= shape_.layers; ++layer_)
             prefill_layer(x);
         prefix_ = "head.";
-        for (std::int64_t d = 0; d < parts; ++d) {
-            on(d);
-            const id lm_head = weight("lm_head", shape_.hidden, shape_.vocabulary / parts, d);
-            const id gain = weight("norm", 1, shape_.hidden, d);
-            const id logits = add(run_.batch * (shape_.vocabulary / parts) * run_.value_bytes,
-                                  stowage::buffer_kind::output, name("logits", d));
-            op("logits", d, {at(x, d), gain, lm_head}, {logits},
-               2.0 * static_cast<double>(run_.batch * shape_.hidden) *
-                   static_cast<double>(shape_.vocabulary / parts));
+        std::vector<id> heads;
+        std::vector<id> gains;
+        for (stream_ = 0; stream_ < run_.streams; ++stream_) {
+            for (std::int64_t d = 0; d < parts; ++d) {
+                on(d);
+                if (stream_ == 0) {
+                    heads.push_back(weight("lm_head", shape_.hidden, shape_.vocabulary / parts, d));
+                    gains.push_back(weight("norm", 1, shape_.hidden, d));
+                }
+                const std::int64_t sequences = run_.batch / run_.streams;
+                const id logits = add(sequences * (shape_.vocabulary / parts) * run_.value_bytes,
+                                      stowage::buffer_kind::output, name("logits", d));
+                op("logits", d, {at(x_of_stream(x), d), at(gains, d), at(heads, d)}, {logits},
+                   2.0 * static_cast<double>(sequences * shape_.hidden) *
+                       static_cast<double>(shape_.vocabulary / parts));
+            }
         }
         return std::move(made_);
     }
@@ -171,12 +184,22 @@ private:
     [[nodiscard]] static id at(const std::vector<id>& list, std::int64_t d) {
         return list[static_cast<std::size_t>(d)];
     }
-    [[nodiscard]] std::string name(const std::string& what, std::int64_t part) const {
+    [[nodiscard]] std::vector<id>& x_of_stream(std::vector<std::vector<id>>& x) const {
+        return x[static_cast<std::size_t>(stream_)];
+    }
+    [[nodiscard]] std::string value_name(const std::string& what) const {
+        return what + (run_.streams > 1 ? ".s" + std::to_string(stream_) : "");
+    }
+    [[nodiscard]] std::string weight_name(const std::string& what, std::int64_t part) const {
         return prefix_ + what + (run_.devices > 1 ? "." + std::to_string(part) : "");
+    }
+    [[nodiscard]] std::string name(const std::string& what, std::int64_t part) const {
+        return value_name(weight_name(what, part));
     }
     [[nodiscard]] id weight(const std::string& what, std::int64_t rows, std::int64_t columns,
                             std::int64_t part) {
-        return add(rows * columns * run_.value_bytes, stowage::buffer_kind::parameter, name(what, part));
+        return add(rows * columns * run_.value_bytes, stowage::buffer_kind::parameter,
+                   weight_name(what, part));
     }
     /// An activation of that width for every token.
     [[nodiscard]] id value(const std::string& what, std::int64_t width, std::int64_t part,
@@ -243,51 +266,70 @@ private:
         join(what, slices, x, x);
     }
 
-    void prefill_layer(std::vector<id>& x) {
+    void prefill_layer(std::vector<std::vector<id>>& x) {
         prefix_ = "layer" + std::to_string(layer_ - 1) + ".";
         const std::int64_t parts = run_.devices;
         const std::int64_t h = shape_.hidden;
         const std::int64_t width = h / parts;
         const std::int64_t ffn = shape_.ffn / parts;
+        struct attention_weights {
+            id gain, wq, wk, wv, wo;
+        };
+        struct mlp_weights {
+            id gain, w1, w2, w3;
+        };
+        std::vector<attention_weights> of_attention;
+        std::vector<mlp_weights> of_mlp;
         std::vector<std::vector<id>> partial;
-        for (std::int64_t d = 0; d < parts; ++d) {
-            on(d);
-            const id gain = weight("norm1", 1, h, d);
-            const id wq = weight("wq", h, width, d);
-            const id wk = weight("wk", h, width, d);
-            const id wv = weight("wv", h, width, d);
-            const id wo = weight("wo", width, h, d);
-            const id n = value("n1", h, d);
-            const id q = value("q", width, d);
-            const id k = value("k", width, d, stowage::buffer_kind::output);
-            const id v = value("v", width, d, stowage::buffer_kind::output);
-            const id o = value("o", width, d);
-            op("norm1", d, {at(x, d), gain}, {n}, 0);
-            op("q", d, {n, wq}, {q}, gemm(h, width));
-            op("k", d, {n, wk}, {k}, gemm(h, width));
-            op("v", d, {n, wv}, {v}, gemm(h, width));
-            op("rope", d, {q, k}, {q, k}, 0);
-            op("attention", d, {q, k, v}, {o}, attention(width));
-            partial.push_back(projected("wo", o, wo, width, d));
+        for (stream_ = 0; stream_ < run_.streams; ++stream_) {
+            for (std::int64_t d = 0; d < parts; ++d) {
+                on(d);
+                if (stream_ == 0) {
+                    const id gain = weight("norm1", 1, h, d);
+                    const id wq = weight("wq", h, width, d);
+                    const id wk = weight("wk", h, width, d);
+                    const id wv = weight("wv", h, width, d);
+                    of_attention.push_back({gain, wq, wk, wv, weight("wo", width, h, d)});
+                }
+                const attention_weights& w = of_attention[static_cast<std::size_t>(d)];
+                const id n = value("n1", h, d);
+                const id q = value("q", width, d);
+                const id k = value("k", width, d, stowage::buffer_kind::output);
+                const id v = value("v", width, d, stowage::buffer_kind::output);
+                const id o = value("o", width, d);
+                op("norm1", d, {at(x_of_stream(x), d), w.gain}, {n}, 0);
+                op("q", d, {n, w.wq}, {q}, gemm(h, width));
+                op("k", d, {n, w.wk}, {k}, gemm(h, width));
+                op("v", d, {n, w.wv}, {v}, gemm(h, width));
+                op("rope", d, {q, k}, {q, k}, 0);
+                op("attention", d, {q, k, v}, {o}, attention(width));
+                partial.push_back(projected("wo", o, w.wo, width, d));
+            }
+            reduce("attention", partial, x_of_stream(x));
+            partial.clear();
         }
-        reduce("attention", partial, x);
-        partial.clear();
-        for (std::int64_t d = 0; d < parts; ++d) {
-            on(d);
-            const id gain = weight("norm2", 1, h, d);
-            const id w1 = weight("w1", h, ffn, d);
-            const id w2 = weight("w2", ffn, h, d);
-            const id w3 = weight("w3", h, ffn, d);
-            const id n = value("n2", h, d);
-            const id gate = value("gate", ffn, d);
-            const id up = value("up", ffn, d);
-            op("norm2", d, {at(x, d), gain}, {n}, 0);
-            op("gate", d, {n, w1}, {gate}, gemm(h, ffn));
-            op("up", d, {n, w3}, {up}, gemm(h, ffn));
-            op("silu", d, {gate, up}, {gate}, 0);
-            partial.push_back(projected("w2", gate, w2, ffn, d));
+        for (stream_ = 0; stream_ < run_.streams; ++stream_) {
+            for (std::int64_t d = 0; d < parts; ++d) {
+                on(d);
+                if (stream_ == 0) {
+                    const id gain = weight("norm2", 1, h, d);
+                    const id w1 = weight("w1", h, ffn, d);
+                    const id w2 = weight("w2", ffn, h, d);
+                    of_mlp.push_back({gain, w1, w2, weight("w3", h, ffn, d)});
+                }
+                const mlp_weights& w = of_mlp[static_cast<std::size_t>(d)];
+                const id n = value("n2", h, d);
+                const id gate = value("gate", ffn, d);
+                const id up = value("up", ffn, d);
+                op("norm2", d, {at(x_of_stream(x), d), w.gain}, {n}, 0);
+                op("gate", d, {n, w.w1}, {gate}, gemm(h, ffn));
+                op("up", d, {n, w.w3}, {up}, gemm(h, ffn));
+                op("silu", d, {gate, up}, {gate}, 0);
+                partial.push_back(projected("w2", gate, w.w2, ffn, d));
+            }
+            reduce("mlp", partial, x_of_stream(x));
+            partial.clear();
         }
-        reduce("mlp", partial, x);
     }
     /// One device's share of a row-split product, in as many slices as there are devices.
     [[nodiscard]] std::vector<id> projected(const std::string& what, id in, id matrix, std::int64_t width,
@@ -417,6 +459,7 @@ private:
     std::int64_t tokens_;
     std::int64_t layer_ = 0;
     std::int64_t device_ = 0;
+    std::int64_t stream_ = 0;  // always 0 in a training step
     std::string prefix_;
     stowage::stage stage_ = stowage::stage::forward;
     llama_program made_;
