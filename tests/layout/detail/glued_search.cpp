@@ -53,6 +53,33 @@ TEST_CASE("where nothing can be glued it gives up at once") {
     CHECK(account.spent() < 10);
 }
 
+TEST_CASE("boxes that led to a layout go on at lower capacities") {
+    stowage::detail::splitmix64 random(2);
+    int lowered = 0;
+    for (int round = 0; round < 100; ++round) {
+        layout::problem problem = dense_layouts::fill(30 + random.below(20), 20, 3, random);
+        const std::int64_t load = layout_cases::load(problem);
+        const auto compact = layout::detail::make_sections(problem);
+        const auto whole = layout::detail::make_strip(compact, load + 6);
+        layout::detail::glued_search search(whole, layout::detail::durations_of(compact), 1);
+        budget account({.states = 20'000});
+        CHECK_FALSE(search.warm());
+        std::int64_t capacity = load + 6;
+        while (search.run({}, account) == status::feasible) {
+            CAPTURE(round);
+            const auto offsets = layout::detail::offsets_in_bytes(problem, compact, whole, search.offsets());
+            CHECK(layout_cases::fault(problem, offsets) == "");
+            CHECK(layout_cases::arena(problem, offsets) <= capacity);
+            if (capacity == load) break;
+            search.lower_by(1);
+            CHECK(search.warm());
+            --capacity;
+            ++lowered;
+        }
+    }
+    CHECK(lowered > 200);
+}
+
 TEST_CASE("it solves a public problem that no other public search does, within the default limit") {
     const std::string shared = STOWAGE_SHARED;
     if (shared.empty()) return;

@@ -32,12 +32,19 @@ class basic_boxing {
 public:
     /// Both must outlive this; durations are those of the blocks.
     basic_boxing(const strip& whole, std::span<const std::int64_t> durations)
-        : whole_(whole), durations_(durations), slack_(static_cast<std::size_t>(whole.sections), 0) {
-        std::fill(slack_.begin(), slack_.end(), whole.capacity);
+        : whole_(whole), durations_(durations), capacity_(whole.capacity),
+          slack_(static_cast<std::size_t>(whole.sections), whole.capacity) {
         for (const block& b : whole.blocks) {
             for (std::int32_t s = b.first; s < b.last; ++s)
                 slack_[at(s)] -= b.size;
         }
+    }
+    /// Takes `units` off the capacity, for joins to come and for the boxes that there are.
+    void lower_by(std::int64_t units) {
+        for (std::int64_t& bytes : slack_)
+            bytes -= units;
+        capacity_ -= units;
+        boxes_.capacity = capacity_;
     }
     /// Joins at random. O(rounds * blocks * width of a box), at most 24 partners looked at for each.
     void join(const boxing_rules& rules, stowage::detail::splitmix64& random) {
@@ -50,7 +57,9 @@ public:
             for (std::size_t k = 0; k < order_.size(); ++k) {
                 if (is_free(order_[k]) && random.uniform() < rules.chance) join_best(k, rules.most);
             }
+            const std::size_t before = order_.size();
             std::erase_if(order_, [&](std::size_t i) { return !is_free(i); });
+            if (order_.size() == before) break;
         }
         finish();
     }
@@ -174,7 +183,7 @@ private:
     void finish() {
         boxes_.blocks.clear();
         boxes_.sections = whole_.sections;
-        boxes_.capacity = whole_.capacity;
+        boxes_.capacity = capacity_;
         boxes_.unit = whole_.unit;
         box_durations_.clear();
         numbers_.assign(whole_.blocks.size(), 0);
@@ -191,6 +200,7 @@ private:
 
     const strip& whole_;
     std::span<const std::int64_t> durations_;
+    std::int64_t capacity_;            // in units
     std::vector<std::int64_t> slack_;  // by section
     std::vector<std::int64_t> room_;   // of it, what may still be wasted
     std::vector<block> shapes_;        // by the first block of a box

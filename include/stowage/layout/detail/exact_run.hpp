@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <stowage/budget.hpp>
+#include <stowage/detail/random.hpp>
 #include <stowage/layout/detail/glued_search.hpp>
 #include <stowage/layout/detail/key_search.hpp>
 #include <stowage/layout/detail/section_grower.hpp>
@@ -26,7 +27,7 @@
 namespace stowage::layout::detail {
 
 /// Valley search, the same on glued blocks and section growing on one question: "within this capacity?".
-template <class = void>
+template <class Tag = void>
 class basic_capacity_question {
 public:
     basic_capacity_question(const sections& compact, std::int64_t capacity, std::uint64_t seed,
@@ -39,7 +40,8 @@ public:
     /// Refutes the question with the pieces of buffers with gaps apart: infeasible, or unknown.
     status refute(const valley_rules& rules, budget& account) {
         if (fits_apart_) return status::unknown;
-        if (!refuter_) refuter_ = std::make_unique<valley_restarts>(apart_, durations_, seed_, slow_only_);
+        if (!refuter_)
+            refuter_ = std::make_unique<basic_valley_restarts<Tag>>(apart_, durations_, seed_, slow_only_);
         const status answer = refuter_->run(rules, rules.bound, account);
         fits_apart_ = answer == status::feasible;
         return fits_apart_ ? status::unknown : answer;
@@ -48,19 +50,33 @@ public:
     [[nodiscard]] const strip& whole() const noexcept { return whole_; }
     [[nodiscard]] const std::vector<std::int64_t>& offsets() const noexcept { return offsets_; }
     status search(const valley_rules& rules, budget& account) {
-        if (!valley_) valley_ = std::make_unique<valley_restarts>(whole_, durations_, seed_, slow_only_);
+        if (!valley_)
+            valley_ = std::make_unique<basic_valley_restarts<Tag>>(whole_, durations_, seed_, slow_only_);
         const status answer = valley_->run(rules, rules.bound, account);
         if (answer == status::feasible) offsets_ = valley_->offsets();
         return answer;
     }
     status glue(const valley_rules& rules, budget& account) {
-        if (!glued_) glued_ = std::make_unique<glued_search>(whole_, durations_, seed_);
+        if (!glued_) glued_ = std::make_unique<basic_glued_search<Tag>>(whole_, durations_, seed_);
         const status answer = glued_->run(rules, account);
         if (answer == status::feasible) offsets_ = glued_->offsets();
         return answer;
     }
+    /// After `feasible` by gluing: lets that ask for at least `step` bytes less than `arena`, and no less
+    /// than `least`, with the boxes that it has; false if there is nothing between. No other search is asked
+    /// from then on.
+    bool lower(std::int64_t arena, std::int64_t step, std::int64_t least) {
+        const std::int64_t unit = whole_.unit;
+        const std::int64_t units = std::max<std::int64_t>(1, (bytes_ - arena + step + unit - 1) / unit);
+        if (units > (bytes_ - least) / unit) return false;
+        glued_->lower_by(units);
+        bytes_ -= units * unit;
+        return true;
+    }
+    /// True from lower() until the boxes are given up.
+    [[nodiscard]] bool warm() const { return glued_ && glued_->warm(); }
     status grow(const valley_rules& rules, budget& account) {
-        if (!grower_) grower_ = std::make_unique<section_grower>(whole_, durations_, seed_);
+        if (!grower_) grower_ = std::make_unique<basic_section_grower<Tag>>(whole_, durations_, seed_);
         const status answer = grower_->run(rules, account);
         if (answer == status::feasible) offsets_ = grower_->offsets();
         return answer;
@@ -74,10 +90,10 @@ private:
     std::uint64_t seed_;
     bool slow_only_;
     bool fits_apart_;
-    std::unique_ptr<valley_restarts> refuter_;
-    std::unique_ptr<valley_restarts> valley_;
-    std::unique_ptr<glued_search> glued_;
-    std::unique_ptr<section_grower> grower_;
+    std::unique_ptr<basic_valley_restarts<Tag>> refuter_;
+    std::unique_ptr<basic_valley_restarts<Tag>> valley_;
+    std::unique_ptr<basic_glued_search<Tag>> glued_;
+    std::unique_ptr<basic_section_grower<Tag>> grower_;
     std::vector<std::int64_t> offsets_;
 };
 using capacity_question = basic_capacity_question<>;
@@ -93,7 +109,7 @@ struct exact_settings {
 
 /// One race for the best layout of a problem in one pool. With pins or gaps the keys of skylines take no
 /// part.
-template <class = void>
+template <class Tag = void>
 class basic_exact_run {
 public:
     basic_exact_run(const problem& problem, const sections& compact, context& context,
@@ -114,9 +130,12 @@ public:
             if (complete && n <= settings_.small) ask_both(part, slice);
             if (keys) ask_keys(part, slice);
             if (complete && n > settings_.small) ask_both(part, slice);
-            if (complete && settings_.between && round > 3) ask_between(2.5 * slice);
-            // What was not found early is found through boxes, if at all.
-            if (round == 3) part.search *= 0.5;
+            if (complete && settings_.between && round > 1) ask_between(2.5 * slice);
+            // What was not found early is found through boxes, if at all, and rather above the bound.
+            if (round == 3) {
+                part.search *= 0.5;
+                part.glue *= 0.5;
+            }
         }
         return std::move(offsets_);
     }
@@ -189,8 +208,8 @@ private:
     void ask_both(const shares& part, double slice) {
         while (!done()) {
             if (!at_bound_ || at_bound_->bytes() != context_.lower_bound) {
-                at_bound_ =
-                    std::make_unique<capacity_question>(compact_, context_.lower_bound, context_.seed, false);
+                at_bound_ = std::make_unique<basic_capacity_question<Tag>>(compact_, context_.lower_bound,
+                                                                           context_.seed, false);
             }
             if (!ask(*at_bound_, part, slice)) return;
         }
@@ -219,28 +238,38 @@ private:
     }
 
     /// Capacities between the bound and the best arena, the middle first: what the bound refuses for long may
-    /// still be had in part. A question that stays open for three turns gives way to one nearer to the best
-    /// arena.
+    /// still be had in part. A question that stays open for two turns gives way to one nearer to the best
+    /// arena, the nearest to the middle again; the boxes that answered one go on, in small steps, as long as
+    /// they serve.
     void ask_between(double units) {
         while (units >= 1 && !done() && best_ != std::numeric_limits<std::int64_t>::max()) {
-            if (!between_ || between_->bytes() >= best_ || between_->bytes() <= context_.lower_bound) {
+            if (!between_ || between_->bytes() >= best_ || between_->bytes() < context_.lower_bound) {
                 const auto gap = static_cast<double>(best_ - context_.lower_bound);
                 const std::int64_t aim = context_.lower_bound + static_cast<std::int64_t>(gap * share_);
                 if (aim <= context_.lower_bound || aim >= best_) return;
-                between_ = std::make_unique<capacity_question>(compact_, aim, context_.seed, true);
+                const std::uint64_t seed = stowage::detail::splitmix64(context_.seed + ++questions_)();
+                between_ = std::make_unique<basic_capacity_question<Tag>>(compact_, aim, seed, true);
                 patience_ = 0;
             }
             const std::uint64_t before = context_.account.spent();
+            const double turn =
+                std::min(units, std::max(20'000.0, 100.0 * static_cast<double>(compact_.items.size())));
             const auto search = [&](budget& account) { return between_->search(settings_.rules, account); };
             const auto glue = [&](budget& account) { return between_->glue(settings_.rules, account); };
-            const bool answered = settle(*between_, within(0.3 * units, search), "valley search") ||
-                                  settle(*between_, within(0.7 * units, glue), "glued valley search");
+            const bool warm = between_->warm();
+            const bool searched = !warm && settle(*between_, within(0.15 * turn, search), "valley search");
+            const bool glued =
+                !searched && settle(*between_, within(0.85 * turn, glue), "glued valley search");
             units -= static_cast<double>(context_.account.spent() - before);
-            if (answered) {
-                share_ = 0.5;
+            if (searched || glued) share_ = 0.5;
+            if (glued) {
+                const std::int64_t step = (best_ - context_.lower_bound) / 16;
+                if (!between_->lower(best_, std::max<std::int64_t>(1, step), context_.lower_bound))
+                    between_.reset();
+            } else if (searched || (warm && !between_->warm())) {
                 between_.reset();
-            } else if (++patience_ == 3) {
-                share_ = std::min(0.9, share_ + 0.2);
+            } else if (!warm && ++patience_ == 2) {
+                share_ = share_ < 0.85 ? share_ + 0.2 : 0.5;
                 between_.reset();
             }
         }
@@ -250,14 +279,15 @@ private:
     const sections& compact_;
     context& context_;
     const exact_settings& settings_;
-    key_search_base base_;
-    learnt_keys learnt_;
-    noisy_keys noisy_;
-    std::unique_ptr<capacity_question> at_bound_;
-    std::unique_ptr<capacity_question> between_;
+    basic_key_search_base<Tag> base_;
+    basic_learnt_keys<Tag> learnt_;
+    basic_noisy_keys<Tag> noisy_;
+    std::unique_ptr<basic_capacity_question<Tag>> at_bound_;
+    std::unique_ptr<basic_capacity_question<Tag>> between_;
     std::int64_t best_;
     std::int64_t first_bound_;
     offset_list offsets_;
+    std::uint64_t questions_ = 0;
     double share_ = 0.5;
     int patience_ = 0;
 };
