@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstdio>
 #include <iostream>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -61,9 +62,13 @@ struct arguments : examples::search_arguments {
     }
     /// Alignment of the plan.
     [[nodiscard]] std::int64_t plan_alignment() const { return alignment.value_or(1); }
-    /// Alignment at which planners are compared: PyTorch's, unless the user asked for one.
-    [[nodiscard]] std::int64_t compare_alignment() const {
-        return alignment.value_or(plan_program::pytorch_alignment);
+    /// Alignment at which planners are compared: PyTorch's, unless the user asked for one, or pinned buffers,
+    /// which may lie anywhere.
+    [[nodiscard]] std::int64_t compare_alignment(const tensor_graph& graph) const {
+        bool pinned = false;
+        for (buffer_index b = 0; b < graph.buffer_count() && !pinned; ++b)
+            pinned = graph.pinned_offset(b).has_value();
+        return alignment.value_or(pinned ? 1 : plan_program::pytorch_alignment);
     }
 };
 
@@ -88,12 +93,17 @@ struct planned {
 /// The arena of the plan's order when it is laid out at the alignment of comparisons.
 [[nodiscard]] std::int64_t arena_to_compare(const tensor_graph& graph, const plan& made,
                                             const layout::any_policy& policy, const arguments& given) {
-    if (made.alignment == given.compare_alignment()) return made.arena.bytes;
+    const std::int64_t alignment = given.compare_alignment(graph);
+    if (made.alignment == alignment) return made.arena.bytes;
     const layout::order_layout items =
         made.timesteps.empty()
-            ? layout::layout_problem_of(graph, made.order, given.compare_alignment())
-            : layout::layout_problem_of(graph, order::timesteps{made.timesteps}, given.compare_alignment());
-    return layout::plan(items.problem, policy, planning_options(given).limits()).arena;
+            ? layout::layout_problem_of(graph, made.order, alignment)
+            : layout::layout_problem_of(graph, order::timesteps{made.timesteps}, alignment);
+    try {
+        return layout::plan(items.problem, policy, planning_options(given).limits()).arena;
+    } catch (const overflow_error&) {  // only padding passes 2^63 - 1
+        return std::numeric_limits<std::int64_t>::max();
+    }
 }
 
 /// The plan that was asked for.
@@ -134,20 +144,22 @@ struct planned {
 
     const std::int64_t proven = result.made.arena.lower_bound;
     result.program_peak = peak_bytes(graph, program_order(graph));
-    result.rivals.push_back(plan_program::pytorch(graph, proven));
-    result.rivals.push_back(plan_program::lescea_llfb(graph, given.compare_alignment(), proven));
+    const std::int64_t alignment = given.compare_alignment(graph);
+    const auto compare = [&](const std::string& name, const auto& rival_plan) {
+        result.rivals.push_back(plan_program::rival_or_unknown(name, graph, rival_plan));
+    };
+    compare("pytorch", [&] { return plan_program::pytorch(graph, proven); });
+    compare("lescea+llfb", [&] { return plan_program::lescea_llfb(graph, alignment, proven); });
     if (given.compare) {
-        result.rivals.push_back(plan_program::lescea_llfb_fit(graph, given.compare_alignment(), proven));
-        result.rivals.push_back(plan_program::xla_list(graph, given.compare_alignment(), proven));
+        compare("lescea+llfb-fit", [&] { return plan_program::lescea_llfb_fit(graph, alignment, proven); });
+        compare("xla-list", [&] { return plan_program::xla_list(graph, alignment, proven); });
         const plan_program::whole_program_solver solver;
         const auto time =
             std::min<std::chrono::nanoseconds>(given.program_time(), plan_program::compare_seconds);
-        result.rivals.push_back(
-            plan_program::model_ss(solver, graph, given.compare_alignment(), proven, time));
-        result.rivals.push_back(
-            plan_program::model_ms(solver, graph, given.compare_alignment(), proven, time));
+        compare("model-ss", [&] { return plan_program::model_ss(solver, graph, alignment, proven, time); });
+        compare("model-ms", [&] { return plan_program::model_ms(solver, graph, alignment, proven, time); });
         if (!given.paper_whole())
-            result.rivals.push_back(plan_program::roam_paper(graph, given.compare_alignment(), proven));
+            compare("roam-paper", [&] { return plan_program::roam_paper(graph, alignment, proven); });
     }
     result.arena_for_comparison = arena_to_compare(graph, result.made, layout_policy, given);
     return result;
@@ -315,7 +327,8 @@ void print_text(const std::vector<planned>& results, const arguments& given) {
     std::cout << "\nPyTorch: program order and the bytes that its caching allocator reserves. LESCEA+LLFB "
                  "and the two\n"
                  "savings: at alignment "
-              << given.compare_alignment() << ". stowage: the arena at alignment " << given.plan_alignment()
+              << given.alignment.value_or(plan_program::pytorch_alignment)
+              << " (1 where buffers are pinned). stowage: the arena at alignment " << given.plan_alignment()
               << ".\n";
 }
 

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -59,11 +60,29 @@ template <class Order, class Layout>
 
 /// What PyTorch's allocator reserves for program order: whole segments, the last one's free end included.
 [[nodiscard]] inline rival pytorch(const stowage::tensor_graph& graph, std::int64_t proven) {
-    rival result = run_rival("pytorch", stowage::order::in_program_order{},
-                             stowage::layout::caching_allocator{}, graph, 1, proven);
+    const auto start = stowage::budget::clock::now();
+    rival result{.planner = "pytorch", .order = stowage::program_order(graph)};
     result.arena = stowage::layout::simulate_caching(graph, result.order).reserved;
-    if (result.arena > proven) result.status = stowage::status::feasible;
+    result.peak = stowage::peak_bytes(graph, result.order);
+    result.seconds = std::chrono::duration<double>(stowage::budget::clock::now() - start).count();
+    if (result.arena <= proven) result.status = stowage::status::optimal;
     return result;
+}
+
+/// What `plan` answers, a rival named `name`. One whose rounded sizes or offsets pass 2^63 - 1 has no answer:
+/// unknown, and the largest integer stands for its bytes.
+template <class Plan>
+[[nodiscard]] rival rival_or_unknown(const std::string& name, const stowage::tensor_graph& graph, Plan plan) {
+    try {
+        return plan();
+    } catch (const stowage::overflow_error&) {
+        constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+        return {.planner = name,
+                .arena = most,
+                .peak = most,
+                .status = stowage::status::unknown,
+                .order = stowage::program_order(graph)};
+    }
 }
 
 /// LESCEA's order with LLFB's skyline.

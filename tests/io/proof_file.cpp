@@ -55,3 +55,49 @@ TEST_CASE("a claim above the cut is not replayable") {
     made.peak.lower_bound += 1;
     CHECK(io::proof_json(graph, made, "random")["replayable"] == false);
 }
+
+TEST_CASE("the smallest programs have proofs that are replayed") {
+    const auto proof_of = [](const program& step) {
+        const tensor_graph graph = make_tensor_graph(step);
+        const plan made = roam::best(graph);
+        CHECK(made.status == status::optimal);
+        return io::proof_json(graph, made, "small");
+    };
+    program step;
+    CHECK(proof_of(step)["replayable"] == true);  // no operator at all
+    step.add_operator({.name = "alone"});
+    CHECK(proof_of(step)["replayable"] == true);  // no buffer
+    const buffer_id empty = step.add_buffer({.bytes = 0, .kind = buffer_kind::output});
+    step.add_operator({.writes = {empty}});
+    CHECK(proof_of(step)["replayable"] == true);  // no bytes
+    step.add_operator({.reads = {empty}, .workspace = 3});
+    const auto scratch = proof_of(step);
+    CHECK(scratch["replayable"] == true);
+    CHECK(scratch["peak_lower_bound_bytes"] == 3);
+    const buffer_id large = step.add_buffer({.bytes = std::int64_t{1} << 62U, .kind = buffer_kind::donated});
+    step.add_operator({.reads = {large}});
+    const auto whole = proof_of(step);
+    CHECK(whole["replayable"] == true);
+    CHECK(whole["arena_lower_bound_bytes"].get<std::int64_t>() >= std::int64_t{1} << 62U);
+}
+
+TEST_CASE("a bound on the arena by a pin names the buffer, and no more is claimed of it") {
+    program step;
+    const buffer_id a = step.add_buffer({.bytes = 8, .pinned_offset = 100});
+    const buffer_id b = step.add_buffer({.bytes = 3, .kind = buffer_kind::output, .pinned_offset = 0});
+    step.add_operator({.writes = {a}});
+    step.add_operator({.reads = {a}, .writes = {b}});
+    const tensor_graph graph = make_tensor_graph(step);
+    plan made = roam::best(graph);
+    CHECK(made.arena.lower_bound == 108);
+    const auto proof = io::proof_json(graph, made, "pinned");
+    CHECK(proof["replayable"] == true);
+    CHECK(proof["pinned"] == 0);
+    CHECK(proof["peak_lower_bound_bytes"] == 11);
+    CHECK(verify::check_pinned_end(graph, 0, 108).ok);
+    CHECK(!verify::check_pinned_end(graph, 0, 109).ok);
+    CHECK(!verify::check_pinned_end(graph, 1, 4).ok);
+    CHECK(!verify::check_pinned_end(graph, 7, 1).ok);
+    made.arena.lower_bound = 109;
+    CHECK(io::proof_json(graph, made, "pinned")["replayable"] == false);
+}

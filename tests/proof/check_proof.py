@@ -134,6 +134,16 @@ def count_sizes(proof, sizes, kinds, reads, writes, scratch, own):
     return [counted(size) if s in planned else size for s, size in enumerate(sizes)], [counted(x) for x in scratch]
 
 
+def check_pin(proof, sizes, kinds, reads, writes, offsets):
+    """Ends the program unless the buffer named ends, by its pin, where no arena can be below the bound."""
+    pinned, bound = proof.get("pinned"), proof["arena_lower_bound_bytes"]
+    used = {s for row in [*reads, *writes] for s in row}
+    if pinned not in used or KINDS.index(kinds[pinned]) < 5 or not sizes[pinned] or offsets[pinned] is None:
+        sys.exit(f"nothing shows that no arena is below {bound} bytes")
+    if offsets[pinned] + sizes[pinned] < bound:
+        sys.exit(f"storage {pinned} ends at {offsets[pinned] + sizes[pinned]}, the proof says {bound}")
+
+
 def replay_search(proof, bound, sizes, kinds, reads, writes, scratch):
     users, maker = collections.defaultdict(set), {}
     for i, (r, w) in enumerate(zip(reads, writes)):
@@ -169,6 +179,11 @@ def main():
             proof, sizes, kinds, reads, writes, scratch, column(program, "storages", "alignment", 1)
         )
         claimed, what = proof["counted_bytes"] - proof["granule"] + 1, "counted bytes"
+    elif proof["arena_lower_bound_bytes"] > claimed and proof["replayable"]:
+        check_pin(proof, sizes, kinds, reads, writes, column(program, "storages", "offset", None))
+    if proof["replayable"] and claimed == 0:
+        print("proven: nothing is claimed of the peak")
+        return
     if proof["replayable"] and "steps" in proof:
         replay_search(proof, claimed - 1, sizes, kinds, reads, writes, scratch)
         return

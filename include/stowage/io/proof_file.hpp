@@ -2,8 +2,10 @@
 // Proofs as files: the format proof/1 of docs/proofs.md. It says why no plan of a program can need less than
 // the bound of a plan, in a form that a checker replays without trusting the planner.
 
+#include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -47,12 +49,27 @@ template <class Json = nlohmann::ordered_json>
     return entries;
 }
 
+/// The pinned buffer that ends highest; nothing where none that is part of the plan is pinned.
+template <class = void>
+[[nodiscard]] std::optional<buffer_index> highest_pin(const tensor_graph& graph) {
+    std::optional<buffer_index> highest;
+    std::int64_t end = 0;
+    for (buffer_index b = 0; b < graph.buffer_count(); ++b) {
+        const std::optional<std::int64_t> pin = graph.pinned_offset(b);
+        if (!pin || !graph.is_planned(b) || *pin + graph.bytes(b) <= end) continue;
+        highest = b;
+        end = *pin + graph.bytes(b);
+    }
+    return highest;
+}
+
 }  // namespace detail
 
 /// The proof of a plan's bound as JSON. `replayable` is true if the bound is a minimum cut at the operator
-/// named, or if the steps of a search show it, both checked here by a verifier of its own; false if the steps
-/// could not be written within `limits`. Where alignment raises the bound on the arena above the one on the
-/// peak, the proof is of the arena, in counted sizes. One maximum flow, or the time of the search again.
+/// named, or if the steps of a search show it, both checked here by a verifier of its own, or if it is 0;
+/// false if the steps could not be written within `limits`. Where alignment raises the bound on the arena
+/// above the one on the peak, the proof is of the arena, in counted sizes; where a pin does, it names the
+/// buffer. One maximum flow, or the time of the search again.
 template <class Json = nlohmann::ordered_json>
 [[nodiscard]] Json proof_json(const tensor_graph& graph, const plan& plan, std::string_view name,
                               const search_limits& limits = {.states = 20'000'000}) {
@@ -81,8 +98,9 @@ template <class Json = nlohmann::ordered_json>
         if (proof != nullptr) return verify::check_order_proof(graph, *proof).ok;
         return verify::check_certificate(graph, {.bytes = plan.peak.lower_bound, .at = witness.at}).ok;
     };
-    bool replayable = witness.at != no_operator && holds(nullptr);
-    if (!replayable && (by_granule || plan.peak.lower_bound > 0)) {
+    const bool nothing = !by_granule && plan.peak.lower_bound == 0;
+    bool replayable = nothing || (witness.at != no_operator && holds(nullptr));
+    if (!replayable) {
         budget account(limits);
         const auto proof =
             by_granule ? order::prove_no_order_within(
@@ -94,6 +112,12 @@ template <class Json = nlohmann::ordered_json>
             json["left_out"] = proof->left_out;
             json["steps"] = detail::steps_json(proof->steps);
         }
+    }
+    if (!by_granule && plan.arena.lower_bound > plan.peak.lower_bound) {
+        const std::optional<buffer_index> pinned = detail::highest_pin(graph);
+        replayable =
+            replayable && pinned && verify::check_pinned_end(graph, *pinned, plan.arena.lower_bound).ok;
+        if (replayable) json["pinned"] = *pinned;
     }
     json["replayable"] = replayable;
     return json;

@@ -101,4 +101,18 @@ template <class = void>
     return check_order_proof(*counted, *proof);
 }
 
+/// Checks that no arena can be below `bytes` since a buffer that is part of the plan is pinned so far up.
+template <class = void>
+[[nodiscard]] verdict check_pinned_end(const tensor_graph& graph, buffer_index buffer, std::int64_t bytes) {
+    if (buffer >= graph.buffer_count()) return detail::refuse("the proof names no buffer of the program");
+    const std::optional<std::int64_t> pin = graph.pinned_offset(buffer);
+    const bool placed = graph.is_planned(buffer) && graph.bytes(buffer) > 0;
+    if (placed && pin && *pin >= bytes - graph.bytes(buffer)) return {};
+    const subject named = graph.describe_buffer(buffer);
+    verdict bad = detail::refuse(named.text("buffer") + " is not pinned so that it ends at " +
+                                 std::to_string(bytes) + " or above");
+    bad.buffers = {named};
+    return bad;
+}
+
 }  // namespace stowage::verify
