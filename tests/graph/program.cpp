@@ -7,6 +7,8 @@
 
 using namespace stowage;
 
+static_assert(stowage::tensor_program<stowage::program>);
+
 namespace {
 
 /// The text of the program_error that `act` throws.

@@ -93,7 +93,7 @@ public:
     /// All operators, in program order.
     [[nodiscard]] const std::vector<operator_options>& operators() const noexcept { return operators_; }
 
-    /// The members below make `program` a tensor_program; each is O(1).
+    /// The members below make `program` a tensor_program, as tests/graph/program.cpp asserts; each is O(1).
     template <class = void>
     [[nodiscard]] const std::vector<buffer_id>& reads(const operator_options& op) const noexcept {
         return op.reads;
@@ -147,7 +147,5 @@ private:
     std::vector<buffer_options> buffers_;
     std::vector<operator_options> operators_;
 };
-
-static_assert(tensor_program<program>);
 
 }  // namespace stowage
