@@ -7,7 +7,6 @@
 // so that no chain of them can fill the stack.
 
 #include <algorithm>
-#include <coroutine>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -59,6 +58,7 @@ public:
             info_[v].use = uses[v];
         }
         slots_.resize(count);
+        fresh_.resize(plan_.most_successors());
         parts_.prepare(count, how.chunk_bytes);
         segments_.prepare(plan_.groups.size(), how.segments);
         for (std::size_t g = 0; g < plan_.groups.size(); ++g) {
@@ -140,10 +140,8 @@ public:
     void kernel_ended(vertex_index v) {
         announce(v);
         ended(v, device_time());
-        for (std::size_t g = 0; g < plan_.groups.size(); ++g) {
-            if (!queues_[g].empty())
-                lanes_.notify(
-                    static_cast<std::uint16_t>(g));  // its slot is free: kernels may have waited for that
+        for (std::uint16_t g = 0; g < plan_.groups.size(); ++g) {  // kernels may have waited for its slot
+            if (!queues_[g].empty()) lanes_.notify(g);
         }
     }
 
@@ -169,25 +167,6 @@ public:
     recorder log;
 
 private:
-    enum class vertex_state : std::uint8_t { waiting, in_lane, done };
-    struct vertex_info {
-        std::uint32_t remaining = 0;  // predecessors that have not ended
-        std::uint16_t group = 0;
-        std::uint8_t number = 0;  // of its lane in the group, once it is in one
-        vertex_use use : 4 = vertex_use::kernel;
-        vertex_state state : 4 = vertex_state::waiting;  // kept only where a window needs it
-    };
-
-    /// Suspends a lane's coroutine, which the dispatcher owns, until it is listed; dispatch() resumes it, on
-    /// the dispatcher's thread.
-    struct until_listed {
-        lane_table* lanes;
-        lane_index lane;
-        [[nodiscard]] bool await_ready() const noexcept { return false; }
-        void await_suspend(std::coroutine_handle<>) const noexcept { lanes->sleep(lane); }
-        void await_resume() const noexcept { (*lanes)[lane].mode = lane_mode::awake; }
-    };
-
     lane_routine serve(lane_index l) {
         lane_state& lane = lanes_[l];
         const until_listed asleep{&lanes_, l};
@@ -209,10 +188,17 @@ private:
                 take(lane, l);
                 continue;
             }
-            lane_work work;
-            work.lane = l;
-            work.vertex = queue.pop();
-            give<false>(lane, l, work, true);
+            const vertex_index v = queue.pop();
+            plain_.lane = l;
+            plain_.vertex = v;
+            plain_.position = ++lane.position;
+            const submitted answer = device_.submit(std::as_const(plain_));
+            if (answer == submitted::done && !log.keeps_times()) {
+                ++log.report.lanes[l].vertices;
+                count_down(v);
+            } else {
+                given<false>(lane, l, plain_, true, answer);
+            }
         }
     }
 
@@ -274,13 +260,19 @@ private:
     template <bool Ahead>
     void give(lane_state& lane, lane_index l, lane_work& work, bool last) {
         work.position = ++lane.position;
+        if constexpr (Ahead) {
+            if (info_[work.vertex].remaining > 0)
+                work.waits =
+                    ahead_.waits(plan_, work.vertex, l, [this](vertex_index p) { return lane_of(p); });
+        }
+        given<Ahead>(lane, l, work, last, device_.submit(work));
+    }
+    /// The device has answered.
+    template <bool Ahead>
+    void given(lane_state& lane, lane_index l, const lane_work& work, bool last, submitted answer) {
         const vertex_index v = work.vertex;
         const bool whole = last && work.kind != work_kind::segment;
-        if constexpr (Ahead) {
-            if (info_[v].remaining > 0)
-                work.waits = ahead_.waits(plan_, v, l, [this](vertex_index p) { return lane_of(p); });
-        }
-        switch (device_.submit(work)) {
+        switch (answer) {
             case submitted::queued:
                 lanes_.flights.push(l, {v, work.slot, work.kind, last});
                 if (Ahead && whole) {
@@ -349,17 +341,24 @@ private:
     }
 
     void ended(vertex_index v, std::int64_t when) noexcept {
-        ++completed_;
         if (tracks_states()) info_[v].state = vertex_state::done;
         if (log.keeps_times()) {
             const idle_cause cause = recorder::cause_of(plan_.lanes[lanes_.first_of(info_[v].group)].kind);
             for (const vertex_index next : plan_.after(v))
                 log.released(next, cause, when);
         }
+        count_down(v);
+    }
+    void count_down(vertex_index v) noexcept {
+        ++completed_;
+        // counted without a branch: whether a successor is the last to be waited for cannot be foretold
+        std::size_t count = 0;
         for (const vertex_index next : plan_.after(v)) {
-            if (--info_[next].remaining == 0 &&
-                (!tracks_states() || info_[next].state == vertex_state::waiting))
-                make_ready(next);
+            fresh_[count] = next;
+            count += --info_[next].remaining == 0 ? 1U : 0U;
+        }
+        for (std::size_t i = 0; i < count; ++i) {
+            if (!tracks_states() || info_[fresh_[i]].state == vertex_state::waiting) make_ready(fresh_[i]);
         }
     }
 
@@ -387,6 +386,8 @@ private:
     std::vector<std::uint64_t> keys_;
     std::vector<vertex_info> info_;    // by vertex
     std::vector<vertex_index> slots_;  // of the queues
+    lane_work plain_;                  // of take_ready: what changes from vertex to vertex is set
+    std::vector<vertex_index> fresh_;  // scratch: successors that have become ready
     copy_parts parts_;
     std::vector<ready_queue> queues_;  // by group
     segment_queues segments_;

@@ -2,6 +2,7 @@
 // The lanes as the dispatcher sees them: the coroutine of each, what it has under way, which sleep and which
 // are to be resumed. Whoever was listed last is resumed first: what it is to do is in the caches.
 
+#include <coroutine>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -111,6 +112,16 @@ private:
     std::vector<lanes_of_group> groups_;
     std::vector<lane_index> listed_;  // a stack
     std::size_t count_ = 0;
+};
+
+/// Suspends a lane's coroutine, which the dispatcher owns, until it is listed; its dispatch() resumes it, on
+/// the dispatcher's thread.
+struct until_listed {
+    lane_table* lanes;
+    lane_index lane;
+    [[nodiscard]] bool await_ready() const noexcept { return false; }
+    void await_suspend(std::coroutine_handle<>) const noexcept { lanes->sleep(lane); }
+    void await_resume() const noexcept { (*lanes)[lane].mode = lane_mode::awake; }
 };
 
 }  // namespace stowage::exec::detail

@@ -53,6 +53,13 @@ struct schedule {
         order.shrink_to_fit();
         group = {};
     }
+    /// Of one vertex.
+    [[nodiscard]] std::uint32_t most_successors() const noexcept {
+        std::uint32_t most = 0;
+        for (vertex_index v = 0; v < vertices; ++v)
+            most = std::max(most, successor_begin[v + 1] - successor_begin[v]);
+        return most;
+    }
     [[nodiscard]] std::span<const vertex_index> after(vertex_index v) const noexcept {
         return {successors.data() + successor_begin[v], successors.data() + successor_begin[v + 1]};
     }

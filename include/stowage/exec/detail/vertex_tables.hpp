@@ -1,5 +1,6 @@
 #pragma once
-// What an executor says of each vertex to its dispatcher: its key by the priority policy, and how it is run.
+// What a dispatcher keeps of each vertex, and what an executor says of it: its key by the priority policy,
+// and how it is run.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +14,18 @@ namespace stowage::exec::detail {
 
 /// How a vertex is run.
 enum class vertex_use : std::uint8_t { kernel, copy, coroutine };
+
+/// How far a vertex is.
+enum class vertex_state : std::uint8_t { waiting, in_lane, done };
+
+/// What changes of a vertex in a run, and what is looked at beside it.
+struct vertex_info {
+    std::uint32_t remaining = 0;  // predecessors that have not ended
+    std::uint16_t group = 0;
+    std::uint8_t number = 0;  // of its lane in the group, once it is in one
+    vertex_use use : 4 = vertex_use::kernel;
+    vertex_state state : 4 = vertex_state::waiting;  // kept only where a window needs it
+};
 
 /// Keys by vertex; empty if the policy gives none.
 template <class = void>
