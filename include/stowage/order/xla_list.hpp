@@ -2,37 +2,63 @@
 // The list rule of XLA's memory scheduler (xla/hlo/transforms/simplifiers/hlo_memory_scheduler.cc, class
 // ListScheduler): always the ready operator that frees most, less what it defines.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <tuple>
+#include <vector>
 
 #include <stowage/budget.hpp>
 #include <stowage/order/detail/list_scheduler.hpp>
-#include <stowage/order/detail/ready_tree.hpp>
+#include <stowage/order/detail/order_problem.hpp>
 #include <stowage/order/policy.hpp>
 
 namespace stowage::order {
 
 namespace detail {
 
-/// Ready operators by (bytes born less bytes dead, most successors, index).
+/// Ready operators by (bytes born less bytes dead, most successors, index): a heap that may hold entries of
+/// the past, which are dropped when they come up.
 template <class Tag = void>
 class basic_xla_list_choice {
 public:
     explicit basic_xla_list_choice(const order_problem& problem)
-        : problem_(&problem), ready_(problem.operator_count()) {}
+        : problem_(&problem), net_(problem.operator_count(), 0), ready_(problem.operator_count(), 0) {}
     void put(operator_index op, std::int64_t, std::int64_t net) {
-        ready_.put(op, net, -static_cast<std::int64_t>(problem_->successors[op].size()));
+        if (ready_[op] != 0 && net_[op] == net) return;
+        ready_[op] = 1;
+        net_[op] = net;
+        heap_.push_back({net, problem_->successors[op].size(), op});
+        std::push_heap(heap_.begin(), heap_.end(), later);
     }
     [[nodiscard]] operator_index pick(std::int64_t, std::int64_t) {
-        const operator_index op = ready_.least_need();
-        ready_.take(op);
+        while (ready_[heap_.front().op] == 0 || net_[heap_.front().op] != heap_.front().net)
+            drop();
+        const operator_index op = heap_.front().op;
+        drop();
+        ready_[op] = 0;
         return op;
     }
 
 private:
+    struct entry {
+        std::int64_t net;
+        std::size_t successors;
+        operator_index op;
+    };
+    static bool later(const entry& a, const entry& b) noexcept {
+        return std::tie(a.net, b.successors, a.op) > std::tie(b.net, a.successors, b.op);
+    }
+    void drop() {
+        std::pop_heap(heap_.begin(), heap_.end(), later);
+        heap_.pop_back();
+    }
+
     const order_problem* problem_;
-    basic_ready_tree<Tag> ready_;
+    std::vector<std::int64_t> net_;
+    std::vector<std::uint8_t> ready_;
+    std::vector<entry> heap_;
 };
 using xla_list_choice = basic_xla_list_choice<>;
 
