@@ -27,6 +27,7 @@
 #include <stowage/turnip/detail/time_bound.hpp>
 #include <stowage/turnip/detail/write_memgraph.hpp>
 #include <stowage/turnip/options.hpp>
+#include <stowage/turnip/residency.hpp>
 #include <stowage/turnip/taskgraph.hpp>
 
 namespace stowage::turnip {
@@ -113,7 +114,12 @@ struct horizon {
         compiled result;
         result.order.assign(order.begin(), order.end());
         result.found_by = "horizon";
-        if (blame_large_operator(task, asked, result)) return result;
+        if (blame_large_operator(task, asked, result)) {
+            // Own alignments may leave room between operands that stand side by side here.
+            if (result.status == status::infeasible || !leaves.empty()) return result;
+            const compiled other = by_residency(task, order, asked);
+            return other.status == status::unknown ? result : other;
+        }
         const detail::residency_model model = detail::make_residency_model(task, order, asked.alignment);
         if (blame_ends(model, asked, result)) return result;
         std::vector<std::int64_t> capacities;
@@ -126,6 +132,7 @@ struct horizon {
                                           .leaves = leaves};
         detail::script lines;
         if (!detail::horizon_run(task, order, capacities, rules, lines).run()) {
+            if (leaves.empty()) return by_residency(task, order, asked);
             result.reason = "what starts or ends on a device found no place there";
             return result;
         }
@@ -152,6 +159,16 @@ struct horizon {
     [[nodiscard]] std::string name() const { return "horizon"; }
 
 private:
+    /// Where what starts or ends on a device found no place there by the rules of this policy: the default
+    /// policy's plan for least bytes, or its reason why there is none.
+    [[nodiscard]] static compiled by_residency(const taskgraph& task, std::span<const operator_index> order,
+                                               const compile_options& asked) {
+        compile_options least = asked;
+        least.goal = goal::bytes;
+        compiled result = residency{}(task, order, least);
+        if (result.ok()) result.found_by = "residency, where horizon found no place";
+        return result;
+    }
     [[nodiscard]] static bool blame_large_operator(const taskgraph& task, const compile_options& asked,
                                                    compiled& result) {
         for (operator_index op = 0; op < task.program.operator_count(); ++op) {

@@ -11,6 +11,7 @@
 #include <stowage/turnip/compiled.hpp>
 #include <stowage/turnip/detail/cut_bound.hpp>
 #include <stowage/turnip/detail/lane_bound.hpp>
+#include <stowage/turnip/detail/least_cut_bound.hpp>
 #include <stowage/turnip/detail/residency_model.hpp>
 #include <stowage/turnip/machine.hpp>
 #include <stowage/turnip/memgraph.hpp>
@@ -178,17 +179,26 @@ template <class = void>
     return longest;
 }
 
+/// A moment of an open order that may bound the time well: it does where the order is kept.
+struct open_moment {
+    double in_order = 0;              ///< the bound there if the operators keep the order
+    operator_index op = no_operator;  ///< that starts then
+    side_count before = side_count::compute;
+    side_count after = side_count::compute;
+};
+
 /// The largest of: what a device computes on its lanes; the longest path; what must be copied over the lanes
 /// to and from the hosts (`lanes`: seconds that they are busy at least; sure_copies); and, for one device
 /// with one compute lane, the split bound: at a moment between two operators, the longer of computing and
 /// copying out, or in for the first time, before it, and of computing and copying in, or out for the last
 /// time, after it. It is taken only at moments that every legal order has (forced_steps), or at all of them
 /// where the operators keep the order, so the bound holds for every run; where the order is open, also at the
-/// starts of some hundred operators (largest_cut_bound). O(steps + accesses + gaps) each.
+/// starts of some hundred operators (largest_cut_bound), and `moments` of them sharper (least_cut_bound).
+/// O(steps + accesses + gaps) each.
 template <class = void>
 [[nodiscard]] double time_bound(const taskgraph& task, const residency_model& model,
                                 std::span<const operator_index> order, std::int64_t capacity, double lanes,
-                                const machine& m, bool fixed_order = false) {
+                                const machine& m, bool fixed_order = false, std::size_t moments = 0) {
     const tensor_graph& program = task.program;
     double bound = std::max(longest_path(task, order, m), lanes);
     std::vector<double> compute(task.devices, 0);
@@ -235,16 +245,38 @@ template <class = void>
     const std::vector<char> forced = forced_steps(program, model);
     double outs = 0;
     double ins = 0;
+    std::vector<open_moment> sharper(fixed_order ? 0 : moments);  // the best of each part of the order
     for (std::size_t s = 0; s < steps; ++s) {
         outs += out[s];
         ins += in[s];
-        if (!fixed_order && s > 0 && forced[s] == 0 && forced[s - 1] == 0) continue;
         const double out_seconds = (outs - static_cast<double>(capacity)) / m.device_to_host_bytes_per_second;
         const double in_seconds = (ins - static_cast<double>(capacity)) / m.host_to_device_bytes_per_second;
-        bound = std::max(bound, std::max({before[s], out_seconds, first_in[s]}) +
-                                    std::max({before.back() - before[s], in_seconds, last_out[s]}));
+        const double earlier = std::max({before[s], out_seconds, first_in[s]});
+        const double later = std::max({before.back() - before[s], in_seconds, last_out[s]});
+        if (fixed_order || s == 0 || forced[s] != 0 || forced[s - 1] != 0) {
+            bound = std::max(bound, earlier + later);
+        } else if (!sharper.empty() && model.steps[s].op != no_operator) {
+            open_moment& best = sharper[s * sharper.size() / steps];
+            if (earlier + later <= best.in_order) continue;
+            best = {earlier + later, model.steps[s].op,
+                    earlier <= before[s]     ? side_count::compute
+                    : earlier <= out_seconds ? side_count::crossing
+                                             : side_count::sure_copies,
+                    later <= before.back() - before[s] ? side_count::compute
+                    : later <= in_seconds              ? side_count::crossing
+                                                       : side_count::sure_copies};
+        }
     }
-    if (!fixed_order) bound = std::max(bound, largest_cut_bound(task, model, order, capacity, m));
+    if (fixed_order) return bound;
+    bound = std::max(bound, largest_cut_bound(task, model, order, capacity, m));
+    std::sort(sharper.begin(), sharper.end(), [](const open_moment& a, const open_moment& b) {
+        return a.in_order != b.in_order ? a.in_order > b.in_order : a.op < b.op;
+    });
+    if (sharper.empty() || sharper.front().in_order <= bound) return bound;
+    least_cut_bound at(task, model, capacity, m);
+    for (const open_moment& moment : sharper) {
+        if (moment.in_order > bound) bound = std::max(bound, at(moment.op, moment.before, moment.after));
+    }
     return bound;
 }
 
@@ -253,9 +285,11 @@ template <class = void>
 template <class = void>
 void bound_makespan(const taskgraph& task, const residency_model& model, const memory_pool& pool,
                     std::span<const operator_index> order, const compile_options& asked, compiled& result) {
+    constexpr std::size_t sharper_moments = 16;
     const double lanes = lane_bound(pool, task.devices, asked.machine);
     const auto bound = [&](bool fixed_order) {
-        return time_bound(task, model, order, asked.devices[0].capacity, lanes, asked.machine, fixed_order);
+        return time_bound(task, model, order, asked.devices[0].capacity, lanes, asked.machine, fixed_order,
+                          asked.goal == goal::time ? sharper_moments : 0);
     };
     result.makespan_lower_bound = bound(asked.fixed_order);
     result.makespan_lower_bound_in_order =

@@ -1,0 +1,209 @@
+#pragma once
+// A sharper lower bound on the time of any run in any legal order, from the moment at which one operator
+// starts. What makes its operands has run, what needs its results has not; the others may be on either side,
+// but wherever they are, computing and copying before and after that moment take their time: the least over
+// all ways to part them is a least cut. Source: the split bound (papers/offload.md) where the order is open;
+// J.-C. Picard, "Maximal closure of a graph and applications to combinatorial problems" (1976).
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <stowage/graph/tensor_graph.hpp>
+#include <stowage/turnip/detail/max_flow.hpp>
+#include <stowage/turnip/detail/residency_model.hpp>
+#include <stowage/turnip/machine.hpp>
+#include <stowage/turnip/memgraph.hpp>
+#include <stowage/turnip/taskgraph.hpp>
+
+namespace stowage::turnip::detail {
+
+/// What is counted on one side of a moment.
+enum class side_count : std::uint8_t {
+    compute,   ///< operators
+    crossing,  ///< copies of what is made before and wanted after, beyond the capacity: out before, in after
+    sure_copies,  ///< before: what starts on the host comes in; after: what ends there goes out
+};
+
+/// Bounds from moments of one program on one device with one compute lane. Everything given must outlive it.
+template <class = void>
+class basic_least_cut_bound {
+public:
+    basic_least_cut_bound(const taskgraph& task, const residency_model& model, std::int64_t capacity,
+                          const machine& m)
+        : task_(task), program_(task.program), model_(model), capacity_(static_cast<double>(capacity)),
+          machine_(m) {
+        const std::size_t operators = program_.operator_count();
+        makers_.resize(operators);
+        readers_.resize(operators);
+        for (operator_index op = 0; op < operators; ++op) {
+            seconds_.push_back(operator_seconds(program_, op, m));
+            total_ += seconds_.back();
+        }
+        for (const model_instance& instance : model.instances)
+            list_versions(instance);
+        for (const version& v : versions_) {
+            const double bytes = static_cast<double>(program_.bytes(v.buffer));
+            total_ += bytes / m.host_to_device_bytes_per_second + bytes / m.device_to_host_bytes_per_second +
+                      2 * m.copy_seconds;
+            for (std::uint32_t k = v.first; v.maker != no_operator && k < v.last; ++k) {
+                if (all_readers_[k] == no_operator) continue;
+                makers_[all_readers_[k]].push_back(v.maker);
+                readers_[v.maker].push_back(all_readers_[k]);
+            }
+        }
+        // Whole numbers of this unit, rounded down, sum up to no more than 2^50.
+        scale_ = total_ > 0 ? static_cast<double>(std::int64_t{1} << 50) / total_ : 0;
+    }
+    /// Seconds that a run takes at least, from the moment at which `op` starts, if `before` and `after` are
+    /// what is counted. About O(accesses) a phase of the flow.
+    [[nodiscard]] double operator()(operator_index op, side_count before, side_count after) {
+        before_ = before;
+        after_ = after;
+        node_.assign(seconds_.size(), open);
+        mark(op, makers_, max_flow::source);
+        mark(op, readers_, max_flow::sink);
+        node_[op] = max_flow::sink;
+        flow_ = max_flow();
+        for (operator_index other = 0; other < node_.size(); ++other) {
+            if (node_[other] == open) node_[other] = flow_.add_node();
+        }
+        for (operator_index other = 0; other < node_.size(); ++other)
+            add_operator(other);
+        for (const version& v : versions_)
+            add_version(v);
+        double sum = 0;
+        if (before == side_count::crossing) sum -= capacity_ / machine_.device_to_host_bytes_per_second;
+        if (after == side_count::crossing) sum -= capacity_ / machine_.host_to_device_bytes_per_second;
+        return sum + static_cast<double>(flow_(most_phases)) / scale_;
+    }
+
+private:
+    static constexpr std::uint32_t open = ~std::uint32_t{0};
+    static constexpr std::size_t most_phases = 60;
+    struct version {
+        buffer_index buffer = 0;
+        operator_index maker = no_operator;  // none: it is there at the start
+        std::uint32_t first = 0;             // its readers are [first, last) of all_readers_
+        std::uint32_t last = 0;
+        bool dirty = false;          // the host has no copy before it goes out
+        bool stays = false;          // it is there at the end, on the device or the host
+        bool comes_in = false;       // it starts on the host only
+        bool goes_out_last = false;  // it must end on the host
+    };
+    using neighbours = std::vector<std::vector<operator_index>>;
+
+    /// The contents of one buffer, in the order in which they are made.
+    void list_versions(const model_instance& instance) {
+        if (instance.first == instance.last) return;
+        const buffer_index b = instance.buffer;
+        const model_access& first = model_.accesses[instance.first];
+        version now{.buffer = b, .comes_in = task_.start[b] == host};
+        bool there = first.reads;
+        std::uint32_t index = first.before;
+        const auto begin = [&] { now.first = static_cast<std::uint32_t>(all_readers_.size()); };
+        const auto end = [&](bool finals) {
+            if (!there) return;
+            const model_version& v = model_.versions[index];
+            now.last = static_cast<std::uint32_t>(all_readers_.size());
+            now.dirty = !v.on_host_at_start && !(v.initial && model_.copy_of[index] != index);
+            now.stays = finals && instance.tail != link_kind::dead;
+            now.goes_out_last = finals && now.maker != no_operator && task_.finish[b] == host;
+            versions_.push_back(now);
+        };
+        begin();
+        for (std::uint32_t a = instance.first; a < instance.last; ++a) {
+            const model_access& access = model_.accesses[a];
+            const operator_index op = model_.steps[access.step].op;
+            if (access.reads) all_readers_.push_back(op);  // none: the end
+            if (!access.writes) continue;
+            end(false);
+            now = {.buffer = b, .maker = op};
+            there = true;
+            index = access.after;
+            begin();
+        }
+        end(true);
+    }
+    void mark(operator_index op, const neighbours& next, std::uint32_t side) {
+        stack_.assign(1, op);
+        while (!stack_.empty()) {
+            const operator_index at = stack_.back();
+            stack_.pop_back();
+            for (const operator_index other : next[at]) {
+                if (node_[other] == side) continue;
+                node_[other] = side;
+                stack_.push_back(other);
+            }
+        }
+    }
+    [[nodiscard]] std::int64_t whole(double seconds) const {
+        return static_cast<std::int64_t>(seconds * scale_);
+    }
+    [[nodiscard]] std::uint32_t node_of(operator_index op, std::uint32_t none_is) const {
+        return op == no_operator ? none_is : node_[op];
+    }
+    void add_operator(operator_index op) {
+        if (before_ == side_count::compute) flow_.add_edge(node_[op], max_flow::sink, whole(seconds_[op]));
+        if (after_ == side_count::compute) flow_.add_edge(max_flow::source, node_[op], whole(seconds_[op]));
+        // Whoever runs before has its makers before it.
+        for (const operator_index maker : makers_[op])
+            flow_.add_edge(node_[op], node_[maker], max_flow::unlimited);
+    }
+    void add_version(const version& v) {
+        const std::int64_t count = program_.bytes(v.buffer);
+        const auto bytes = static_cast<double>(count);
+        const std::uint32_t maker = node_of(v.maker, max_flow::source);
+        double crossing = 0;
+        if (after_ == side_count::crossing) crossing += bytes / machine_.host_to_device_bytes_per_second;
+        if (before_ == side_count::crossing && v.dirty) {
+            const double out = bytes / machine_.device_to_host_bytes_per_second;
+            if (v.stays) {
+                flow_.add_edge(maker, max_flow::sink, whole(out));
+            } else {
+                crossing += out;
+            }
+        }
+        if (crossing > 0 && v.first < v.last) {
+            const std::uint32_t wanted = flow_.add_node();
+            flow_.add_edge(maker, wanted, whole(crossing));
+            for (std::uint32_t k = v.first; k < v.last; ++k)
+                flow_.add_edge(wanted, node_of(all_readers_[k], max_flow::sink), max_flow::unlimited);
+        }
+        if (before_ == side_count::sure_copies && v.comes_in && v.maker == no_operator && v.first < v.last) {
+            const std::uint32_t loaded = flow_.add_node();
+            for (std::uint32_t k = v.first; k < v.last; ++k) {
+                if (all_readers_[k] != no_operator)
+                    flow_.add_edge(node_[all_readers_[k]], loaded, max_flow::unlimited);
+            }
+            flow_.add_edge(loaded, max_flow::sink, whole(move_seconds(vertex_kind::reload, count, machine_)));
+        }
+        if (after_ == side_count::sure_copies && v.goes_out_last) {
+            flow_.add_edge(max_flow::source, maker,
+                           whole(move_seconds(vertex_kind::offload, count, machine_)));
+        }
+    }
+
+    const taskgraph& task_;
+    const tensor_graph& program_;
+    const residency_model& model_;
+    double capacity_;
+    const machine& machine_;
+    std::vector<double> seconds_;  // by operator
+    double total_ = 0;             // seconds of everything that could be counted
+    double scale_ = 0;
+    std::vector<version> versions_;
+    std::vector<operator_index> all_readers_;
+    neighbours makers_;                // by operator: who makes what it reads
+    neighbours readers_;               // by operator: who reads what it makes
+    std::vector<std::uint32_t> node_;  // by operator
+    std::vector<operator_index> stack_;
+    max_flow flow_;
+    side_count before_ = side_count::compute;
+    side_count after_ = side_count::compute;
+};
+using least_cut_bound = basic_least_cut_bound<>;
+
+}  // namespace stowage::turnip::detail
