@@ -7,7 +7,11 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/stowage)
 get_property(libraries GLOBAL PROPERTY STOWAGE_LIBRARIES)
 foreach(library IN LISTS libraries)
   get_target_property(name ${library} EXPORT_NAME)
-  install(TARGETS ${library} EXPORT stowage-${name} FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(
+    TARGETS ${library}
+    EXPORT stowage-${name}
+    FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+    FILE_SET internals DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   install(
     EXPORT stowage-${name}
     FILE stowage-${name}-targets.cmake

@@ -31,8 +31,8 @@ list(FILTER cuda_headers INCLUDE REGEX "/include/stowage/exec/(detail/)?cuda")
 list(REMOVE_ITEM core_headers ${json_headers} ${boost_graph_headers} ${glpk_headers} ${cbc_headers} ${cuda_headers})
 
 # stowage_add_library(NAME HEADERS header... LINK target... [FOUND condition])
-# Adds the interface target stowage::NAME. Its headers are checked to stand alone by the target
-# all_verify_interface_header_sets, unless FOUND says that a package is missing.
+# Adds the interface target stowage::NAME. Its headers, but for the internals in detail/, are checked to stand alone by
+# the target all_verify_interface_header_sets, unless FOUND says that a package is missing.
 function(stowage_add_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "HEADERS;LINK;FOUND")
   if(name STREQUAL "stowage")
@@ -43,7 +43,13 @@ function(stowage_add_library name)
   add_library(${target} INTERFACE)
   add_library(stowage::${name} ALIAS ${target})
   target_compile_features(${target} INTERFACE cxx_std_20)
-  target_sources(${target} INTERFACE FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/include FILES ${arg_HEADERS})
+  set(internals ${arg_HEADERS})
+  list(FILTER internals INCLUDE REGEX "/detail/")
+  list(FILTER arg_HEADERS EXCLUDE REGEX "/detail/")
+  target_sources(
+    ${target}
+    INTERFACE FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/include FILES ${arg_HEADERS}
+              FILE_SET internals TYPE HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/include FILES ${internals})
   target_link_libraries(${target} INTERFACE ${arg_LINK})
   set(available TRUE)
   if(arg_FOUND AND NOT (${arg_FOUND}))
@@ -51,6 +57,7 @@ function(stowage_add_library name)
     message(STATUS "stowage::${name}: its packages are missing; what needs it is skipped")
   endif()
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} VERIFY_INTERFACE_HEADER_SETS ${available}
+                                             INTERFACE_HEADER_SETS_TO_VERIFY HEADERS
                                              STOWAGE_AVAILABLE ${available})
   set_property(GLOBAL APPEND PROPERTY STOWAGE_LIBRARIES ${target})
 endfunction()

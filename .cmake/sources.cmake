@@ -11,15 +11,19 @@ if(OpenBLAS_INCLUDE_DIR AND OpenBLAS_LIBRARY AND NOT TARGET stowage_openblas)
 endif()
 
 # What costs the compiler most, instantiated once for all programs (docs/cookbook.md, "Pay for the planner once").
-set(templates ${PROJECT_BINARY_DIR}/templates.cpp)
-file(CONFIGURE OUTPUT ${templates} CONTENT "#define STOWAGE_INSTANTIATE_TEMPLATES
-#include <stowage/roam/planner.hpp>
-#include <stowage/turnip/compile.hpp>
-" @ONLY)
-add_library(stowage_templates STATIC EXCLUDE_FROM_ALL ${templates})
-target_link_libraries(stowage_templates PUBLIC stowage)
-target_compile_definitions(stowage_templates INTERFACE STOWAGE_EXTERN_TEMPLATES)
-set_target_properties(stowage_templates PROPERTIES STOWAGE_AVAILABLE TRUE)
+function(stowage_add_templates name library headers)
+  list(TRANSFORM headers REPLACE "(.+)" "#include <stowage/\\1>\n" OUTPUT_VARIABLE includes)
+  list(JOIN includes "" includes)
+  set(source ${PROJECT_BINARY_DIR}/${name}.cpp)
+  file(CONFIGURE OUTPUT ${source} CONTENT "#define STOWAGE_INSTANTIATE_TEMPLATES\n${includes}" @ONLY)
+  add_library(stowage_${name} STATIC EXCLUDE_FROM_ALL ${source})
+  target_link_libraries(stowage_${name} PUBLIC ${library})
+  target_compile_definitions(stowage_${name} INTERFACE STOWAGE_EXTERN_TEMPLATES)
+  get_target_property(available ${library} STOWAGE_AVAILABLE)
+  set_target_properties(stowage_${name} PROPERTIES STOWAGE_AVAILABLE ${available})
+endfunction()
+stowage_add_templates(templates stowage "roam/planner.hpp;turnip/compile.hpp")
+stowage_add_templates(json_templates stowage_json io/access_list.hpp)
 
 # stowage_read_sources(FILE VARIABLE)
 # The text of a source file and of the files that it includes in quotes. CMake runs again when one changes.
@@ -68,7 +72,7 @@ function(stowage_needed_libraries text libraries missing)
     endif()
   endif()
   if(text MATCHES "#include <(stowage/io[/.]|nlohmann/|zlib)")
-    list(APPEND needed stowage_json)
+    list(APPEND needed stowage_json_templates)
   endif()
   if(text MATCHES "#include <(stowage/interop[/.]|boost/)")
     list(APPEND needed stowage_boost_graph)
