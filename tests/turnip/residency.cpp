@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -95,6 +96,27 @@ TEST_CASE("a clean tensor leaves for free, a dirty one goes out once, a dead one
     CHECK(made.status == status::optimal);
     CHECK(made.bytes_offloaded == 10);      // t, once
     CHECK(made.bytes_reloaded == 10 + 60);  // w, and both after each fill
+}
+
+TEST_CASE("a bound that a short search proves is passed by no plan of a long one") {
+    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+        CAPTURE(seed);
+        const turnip::taskgraph task = turnip::make_taskgraph(
+            stowage::make_tensor_graph(stowage::test::random_program(seed, {.operators = 14, .largest = 40})),
+            {.start = static_cast<turnip::start_rule>(seed % 3)});
+        turnip::compile_options options{.devices = {{.capacity = 0}}};
+        options.devices[0].capacity = turnip::compile(task, options).least_capacity + 15;
+        std::int64_t proven = 0;
+        std::int64_t fewest = std::numeric_limits<std::int64_t>::max();
+        for (const std::uint64_t states : {1U, 20U, 60U, 90U, 130U, 180U, 250U, 350U, 500U, 5'000U}) {
+            options.limits.states = states;
+            const turnip::compiled made = turnip::compile(task, options);
+            REQUIRE(made.ok());
+            proven = std::max(proven, made.bytes_moved_lower_bound);
+            fewest = std::min(fewest, made.bytes_moved);
+        }
+        CHECK(proven <= fewest);
+    }
 }
 
 TEST_CASE("least time: the memgraph is right, its time is the simulated one and no less than the bound") {

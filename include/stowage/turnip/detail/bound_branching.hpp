@@ -47,7 +47,8 @@ public:
                 std::vector<settled> path = nodes_[index].path;
                 path.push_back({gap, choice});
                 if (!visit(std::move(path), nodes_[index].prices, value, best)) continue;
-                if (!account.spend(evaluations * cost)) break;
+                // The other half was not looked at: what is open no longer covers all plans.
+                if (!account.spend(evaluations * cost) && choice == gap_decision::kept) return;
             }
             nodes_[index].prices = {};
         }
