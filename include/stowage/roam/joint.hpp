@@ -4,6 +4,7 @@
 // arena wins.
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -41,6 +42,22 @@ namespace detail {
 template <class = void>
 [[nodiscard]] std::uint64_t few_states(const layout::order_layout& items) {
     return std::max<std::uint64_t>(2 * items.item_count(), 2'000);
+}
+
+/// True if a wall-clock limit leaves time to lay out one more order: setting up the problem and a first fit
+/// cannot be broken off, and take some 300 ns an item together.
+template <class = void>
+[[nodiscard]] bool affords_layout(const budget& account, const layout::order_layout& items) {
+    return account.affords(std::chrono::nanoseconds(300 * items.item_count()));
+}
+
+/// Units for each of `parts` equal parts of what is left; a unit stands for a microsecond where a clock
+/// limits the search.
+template <class = void>
+[[nodiscard]] std::uint64_t equal_share(const budget& account, std::size_t parts) {
+    const auto time = account.time_left();
+    const std::uint64_t left = time ? static_cast<std::uint64_t>(time->count()) / 1'000 : account.left();
+    return left / parts;
 }
 
 /// Lays out `order` if its peak leaves room for a smaller arena; true if it found one.
@@ -93,11 +110,14 @@ void try_other_orders(const counted_program& program, ordered_layout& best, cons
                       const proven_arena& proven, budget& account, std::uint64_t seed = 1) {
     const std::vector<order::sequence> others = std::move(best.ordered.alternatives);
     best.ordered.alternatives.clear();
-    const auto done = [&] { return best.laid_out.arena <= proven.bytes || account.exhausted(); };
+    const auto done = [&] {
+        return best.laid_out.arena <= proven.bytes || account.exhausted() ||
+               !detail::affords_layout(account, best.items);
+    };
     for (const order::sequence& other : others) {
         if (done()) return;
-        detail::try_order(program, best, other, policy, proven, account.left() / (2 * others.size()), account,
-                          seed);
+        detail::try_order(program, best, other, policy, proven,
+                          detail::equal_share(account, 2 * others.size()), account, seed);
     }
     if (done() || program.graph().operator_count() < 2) return;
     const order::detail::order_problem problem = order::detail::make_order_problem(program.rounded());

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,6 +18,7 @@
 #include <stowage/error.hpp>
 #include <stowage/graph/liveness.hpp>
 #include <stowage/graph/make_tensor_graph.hpp>
+#include <stowage/layout/first_fit.hpp>
 #include <stowage/layout/of_order.hpp>
 #include <stowage/layout/plan.hpp>
 #include <stowage/layout/policy.hpp>
@@ -81,6 +83,26 @@ template <class = void>
         limits.time = std::chrono::duration_cast<std::chrono::nanoseconds>(*limits.time * share);
     }
     return limits;
+}
+
+/// The share of the order search: of a wall-clock budget no more than leaves time for a first layout, which
+/// takes some 200 ns a buffer and an operator.
+template <class = void>
+[[nodiscard]] search_limits order_share(search_limits limits, double share, const tensor_graph& graph) {
+    const std::optional<std::chrono::nanoseconds> whole = limits.time;
+    limits = share_of(limits, share);
+    if (whole) {
+        const std::chrono::nanoseconds layout(200 * (graph.buffer_count() + graph.operator_count()));
+        limits.time = std::max(std::chrono::nanoseconds(0), std::min(*limits.time, *whole - layout));
+    }
+    return limits;
+}
+
+/// What there is no time to improve on: first fit by birth.
+template <class = void>
+[[nodiscard]] layout::solution first_layout(const layout::problem& problem) {
+    budget unlimited({.states = std::numeric_limits<std::uint64_t>::max()});
+    return layout::plan(problem, layout::first_fit{}, unlimited);
 }
 
 /// Order and layout as one plan.
@@ -164,7 +186,7 @@ plan planner<OrderPolicy, LayoutPolicy>::operator()(const tensor_graph& graph, c
     const search_limits limits = options.limits();
     const counted_program program(graph, common_granule(graph, options.alignment));
     const bool by_granule = program.granule() > 1;
-    budget order_account(detail::share_of(limits, by_granule ? 0.4 : 0.6), start);
+    budget order_account(detail::order_share(limits, by_granule ? 0.4 : 0.6, graph), start);
     ordered_layout best;
     best.ordered = order::plan(program.rounded(), order_policy_, order_account, options.seed);
     budget bound_account(detail::share_of(limits, 0.6), start);
@@ -184,7 +206,9 @@ plan planner<OrderPolicy, LayoutPolicy>::operator()(const tensor_graph& graph, c
     budget layout_account(layout_limits, start);
     const auto lay_out = [&](budget& account) {
         layout::solution found =
-            lay_out_to_bound(best.items.problem, layout_policy_, account, options.seed, proven);
+            detail::affords_layout(account, best.items)
+                ? lay_out_to_bound(best.items.problem, layout_policy_, account, options.seed, proven)
+                : detail::first_layout(best.items.problem);
         if (best.laid_out.found_by.empty() || found.arena < best.laid_out.arena)
             best.laid_out = std::move(found);
         report(options, "layout", best.laid_out.arena, proven.bytes);
