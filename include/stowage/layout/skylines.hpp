@@ -5,12 +5,15 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <stowage/detail/random.hpp>
 #include <stowage/layout/detail/compact_form.hpp>
 #include <stowage/layout/detail/fit_engine.hpp>
+#include <stowage/layout/detail/obstacle_skyline.hpp>
 #include <stowage/layout/detail/ranking.hpp>
 #include <stowage/layout/detail/sections.hpp>
 #include <stowage/layout/detail/skyline_engine.hpp>
@@ -42,8 +45,14 @@ struct skylines {
         const detail::compact_form form(problem, context);
         const detail::sections& compact = *form;
         const std::vector<std::int64_t> loads = detail::largest_loads(compact);
-        detail::skyline_engine engine(compact);
-        sweep state{problem, compact, context, engine, {}, context.target, {}, {}};
+        // What is pinned or has gaps is beyond a plain skyline; only one of the two is made.
+        std::optional<detail::skyline_engine> plain;
+        std::optional<detail::obstacle_skyline> around;
+        if (compact.pinned || compact.gapped)
+            around.emplace(problem, compact);
+        else
+            plain.emplace(compact);
+        sweep state{problem, compact, context, plain, around, {}, context.target, {}, {}};
         if (options.plain_keys) {
             for (const key key : options.keys) {
                 detail::rank(detail::key_values(compact, loads, key), state.ranked);
@@ -69,7 +78,8 @@ private:
         const layout::problem& problem;
         const detail::sections& compact;
         layout::context& context;
-        detail::skyline_engine& engine;
+        std::optional<detail::skyline_engine>& plain;
+        std::optional<detail::obstacle_skyline>& around;
         offset_list best;
         std::int64_t best_arena;
         std::vector<std::uint32_t> ranked;
@@ -79,31 +89,43 @@ private:
     /// Runs the ranking in every form; true if there is nothing more to do.
     template <class = void>
     [[nodiscard]] bool try_key(sweep& state, key key, double noise) const {
-        const bool fits_only = state.compact.pinned || state.compact.gapped;
+        const bool obstacles = state.around.has_value();
         for (const slack_rule slack : {slack_rule::none, slack_rule::when_needed, slack_rule::always}) {
-            if (slack != slack_rule::none && (fits_only || !options.slack_aware)) break;
+            if (slack != slack_rule::none && (obstacles || !options.slack_aware)) break;
             // Also the ranking costs something: without that, rounds on a few buffers would never end.
             const std::size_t ranking = slack == slack_rule::none ? state.ranked.size() / 16 : 0;
             if (!state.context.account.spend(1 + ranking)) return true;
-            if (fits_only) {
-                state.offsets =
-                    detail::place_in_order(state.problem, state.compact, state.ranked, detail::fit::first,
-                                           state.best_arena, state.context.account);
-                if (state.offsets.empty()) continue;
-            } else {
-                state.offsets.resize(state.compact.items.size());
-                const detail::skyline_run run{
-                    .slack = slack, .limit = state.best_arena, .target = state.context.lower_bound};
-                const auto outcome =
-                    state.engine.run(state.ranked, run, state.offsets, state.context.account);
-                if (!outcome.complete) continue;
+            if (obstacles) {
+                if (try_around(state, key, noise)) return true;
+                continue;
             }
-            state.best_arena = detail::arena_of_items(state.compact, state.offsets);
-            state.best = detail::offsets_by_buffer(state.problem, state.compact, state.offsets);
-            state.context.found_by = skyline{{.key = key, .slack = slack, .noise = noise}}.name();
-            if (state.best_arena <= state.context.lower_bound) return true;
+            state.offsets.resize(state.compact.items.size());
+            const detail::skyline_run run{
+                .slack = slack, .limit = state.best_arena, .target = state.context.lower_bound};
+            const auto outcome = state.plain->run(state.ranked, run, state.offsets, state.context.account);
+            if (outcome.complete && take(state, skyline{{.key = key, .slack = slack, .noise = noise}}.name()))
+                return true;
         }
         return false;
+    }
+    /// With pins or gaps: a skyline around what stands, then a first fit in the order of the key.
+    template <class = void>
+    [[nodiscard]] static bool try_around(sweep& state, key key, double noise) {
+        const std::string name = skyline{{.key = key, .noise = noise}}.name();
+        state.offsets = state.around->run(state.ranked, state.best_arena, state.context.account);
+        if (!state.offsets.empty() && take(state, name + ", around pins and gaps")) return true;
+        if (state.context.account.exhausted()) return true;
+        state.offsets = detail::place_in_order(state.problem, state.compact, state.ranked, detail::fit::first,
+                                               state.best_arena, state.context.account);
+        return !state.offsets.empty() && take(state, name);
+    }
+    /// Keeps a layout that is better than all before; true if it meets the bound.
+    template <class = void>
+    [[nodiscard]] static bool take(sweep& state, std::string name) {
+        state.best_arena = detail::arena_of_items(state.compact, state.offsets);
+        state.best = detail::offsets_by_buffer(state.problem, state.compact, state.offsets);
+        state.context.found_by = std::move(name);
+        return state.best_arena <= state.context.lower_bound;
     }
 };
 

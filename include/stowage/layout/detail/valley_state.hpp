@@ -37,6 +37,12 @@ public:
             most_headroom_ = std::max(most_headroom_, b.headroom);
             linked_ = linked_ || b.other >= 0;
         }
+        // Of each ring of pieces the one of the least number, so the first that is met.
+        first_piece_.assign(blocks.size(), 1);
+        for (std::size_t i = 0; i < blocks.size(); ++i) {
+            if (first_piece_[i] != 0)
+                each_other_piece(static_cast<int>(i), [&](int k) { first_piece_[index(k)] = 0; });
+        }
         reset(0);
     }
     /// Everything unplaced, all floors at 0. False if a pinned block does not fit within the capacity or
@@ -63,7 +69,7 @@ public:
                 fits = fits && b.size <= capacity - b.headroom && b.pin <= capacity - b.headroom - b.size;
                 continue;
             }
-            if (is_first_piece(static_cast<int>(i))) cross(static_cast<int>(i), 1);
+            if (first_piece_[i] != 0) cross(static_cast<int>(i), 1);
             unborn_[index(b.first)] ^= hash_of(static_cast<int>(i));
         }
         if (plain()) return fits;
@@ -235,12 +241,6 @@ private:
         for (int k = blocks_[index(b)].other; k >= 0 && k != b; k = blocks_[index(k)].other)
             body(k);
     }
-    /// True if no other piece of the same buffer has a lesser number.
-    [[nodiscard]] bool is_first_piece(int b) const {
-        bool first = true;
-        each_other_piece(b, [&](int k) { first = first && b < k; });
-        return first;
-    }
     /// Counts the boundaries that b's buffer spans, those in its gaps included.
     void cross(int b, int by) {
         int from = blocks_[index(b)].first;
@@ -383,6 +383,7 @@ private:
     std::int64_t most_headroom_ = 0;
     mutable std::uint64_t work_ = 0;
     bool linked_ = false;
+    std::vector<char> first_piece_;  // of its buffer, by block
     valley_floors floors_;
     std::vector<std::int64_t> least_;
     std::vector<std::int64_t> offsets_;
