@@ -81,7 +81,6 @@ public:
     std::int64_t copies = 0;
     std::int64_t launches = 0;
     int made_streams = 0;
-    bool hangs = false;
     std::atomic<std::int64_t> bytes_by_peers{0};
     std::atomic<std::int64_t> pageable_copies{0};            // asynchronous ones, which are not
     std::set<int> contexts;                                  // devices that have been used
@@ -125,7 +124,6 @@ public:
         how = next;
         lost = last_error = cudaSuccess;
         works = copies = launches = 0;
-        hangs = false;
         pageable_copies = 0;
         contexts.clear();
         peers.clear();
@@ -201,9 +199,7 @@ private:
             const bool fails = number_of_work == w.how.failing_work;
             if (fails) w.lost = cudaErrorLaunchFailure;
             if (number_of_work == w.how.hanging_work) {
-                w.hangs = true;
                 w.changed.wait(lock, [&] { return w.how.hanging_work == -1 || w.lost != cudaSuccess; });
-                w.hangs = false;
             }
             lock.unlock();
             if (delays) std::this_thread::sleep_for(delay);
