@@ -83,6 +83,8 @@ struct fastest_order {
     [[nodiscard]] std::string name() const { return "fastest order, " + policy.name(); }
 
 private:
+    static constexpr double least_gain = 0.01;  // quick plans tell orders apart no better
+
     [[nodiscard]] static std::vector<operator_index> chosen(const taskgraph& task,
                                                             std::span<const operator_index> order,
                                                             const compile_options& asked) {
@@ -105,7 +107,7 @@ private:
             const compiled made = quick(task, candidates[k], least);
             if (!made.ok()) continue;
             const double seconds = simulate(task.program, made.memgraph, asked.machine).makespan;
-            if (seconds >= fastest) continue;
+            if (seconds >= (1 - least_gain) * fastest) continue;
             fastest = seconds;
             best = k;
         }
