@@ -161,6 +161,7 @@ struct horizon {
 private:
     /// Where what starts or ends on a device found no place there by the rules of this policy: the default
     /// policy's plan for least bytes, or its reason why there is none.
+    template <class = void>
     [[nodiscard]] static compiled by_residency(const taskgraph& task, std::span<const operator_index> order,
                                                const compile_options& asked) {
         compile_options least = asked;
