@@ -116,10 +116,12 @@ template <layout_policy Policy>
                     .seed = seed,
                     .compact = &compact,
                     .compact_of = &problem};
-    // Pins, gaps and mixed alignments make every layout slow: within a budget of time the sure one comes
-    // first, so that it does not come on top.
+    // Pins, gaps and mixed alignments make every layout slow, and so do many buffers: within a budget of time
+    // the sure one comes first, so that it does not come on top.
+    constexpr std::size_t many = 20'000;
     offset_list early;
-    if (account.timed() && !compact.plain()) early = surely(problem, compact);
+    if (account.timed() && (!compact.plain() || compact.items.size() > many))
+        early = surely(problem, compact);
     result.offsets = apply(policy, problem, context);
     result.found_by = context.found_by.empty() ? name_of(policy) : context.found_by;
     if constexpr (!needs_no_check<Policy>) {

@@ -134,7 +134,7 @@ public:
             // What was not found early is found through boxes, if at all, and rather above the bound.
             if (round == 3) {
                 part.search *= 0.5;
-                part.glue *= 0.5;
+                part.glue *= 0.25;
             }
         }
         return std::move(offsets_);
