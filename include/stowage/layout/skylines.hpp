@@ -36,7 +36,8 @@ struct skylines_options {
 
 /// Lays out by the best of many skylines, the first of equal ones; stops at once when one meets the context's
 /// lower bound, and at the end of its account. Everything else is as in layout::skyline: with pins or gaps
-/// each key is one first fit. O(n log n) a skyline, O(n) memory. Reentrant.
+/// each key is a skyline around what stands, then one first fit. O(n log n) a skyline, O(n) memory.
+/// Reentrant.
 struct skylines {
     skylines_options options{};
 
