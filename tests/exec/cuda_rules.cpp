@@ -54,6 +54,7 @@ TEST_CASE("whatever else the thread makes current, work goes to its own device, 
         exec::executor beside{other.made.program, other.made.graph, other.kernels, second};
         CHECK(current() == 0);
         for (int run = 0; run < 3; ++run) {
+            REQUIRE(cudaSetDevice(0) == cudaSuccess);
             s.kernels.contents.fill(executor, s.made.graph.start);
             other.kernels.contents.fill(beside, other.made.graph.start);
             CHECK(current() == 0);
