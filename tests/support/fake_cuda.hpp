@@ -95,6 +95,11 @@ public:
         how.hanging_work = -1;
         changed.notify_all();
     }
+    bool hangs = false;
+    [[nodiscard]] bool is_hanging() {
+        const std::lock_guard<std::mutex> lock(mutex);
+        return hangs;
+    }
     /// The device whose memory `at` lies in; -1: the host's. Under the lock.
     [[nodiscard]] int device_of(const void* at, std::size_t bytes) const {
         const auto* const first = static_cast<const std::byte*>(at);
@@ -199,7 +204,9 @@ private:
             const bool fails = number_of_work == w.how.failing_work;
             if (fails) w.lost = cudaErrorLaunchFailure;
             if (number_of_work == w.how.hanging_work) {
+                w.hangs = true;
                 w.changed.wait(lock, [&] { return w.how.hanging_work == -1 || w.lost != cudaSuccess; });
+                w.hangs = false;
             }
             lock.unlock();
             if (delays) std::this_thread::sleep_for(delay);
