@@ -140,8 +140,8 @@ public:
     void kernel_ended(vertex_index v) {
         announce(v);
         ended(v, device_time());
-        for (std::uint16_t g = 0; g < plan_.groups.size(); ++g) {  // kernels may have waited for its slot
-            if (!queues_[g].empty()) lanes_.notify(g);
+        for (std::size_t g = 0; g < plan_.groups.size(); ++g) {  // kernels may have waited for its slot
+            if (!queues_[g].empty()) lanes_.notify(static_cast<std::uint16_t>(g));
         }
     }
 
