@@ -22,7 +22,7 @@ TEST_CASE("the pyramid nests lifetimes from the bottom up") {
                                                            {.lower = 0, .upper = 0, .size = 5},
                                                            {.lower = 3, .upper = 3, .size = 5}});
     CHECK(layout::detail::pyramid_of(posed) == std::vector<std::size_t>{1, 3, 2, 0});
-    const solution found = plan(posed, model{solver::enumerator{}});
+    const solution found = layout::plan(posed, model{solver::enumerator{}});
     CHECK(verify::check_layout(posed, found));
     CHECK(found.offsets[1] == 0);
     CHECK(found.offsets[3] == 8);
@@ -42,7 +42,7 @@ TEST_CASE("its layouts are valid with everything, and never better than the best
         const problem posed = layout_cases::random_problem(2 + random.below(5), features, random);
         const std::int64_t least = layout_cases::least_arena(posed);
         CAPTURE(round);
-        const solution found = plan(posed, model{solver::enumerator{}}, {.states = 50'000'000});
+        const solution found = layout::plan(posed, model{solver::enumerator{}}, {.states = 50'000'000});
         CHECK(verify::check_layout(posed, found));
         CHECK(layout_cases::fault(posed, found.offsets) == "");
         CHECK(found.arena >= least);
@@ -50,7 +50,7 @@ TEST_CASE("its layouts are valid with everything, and never better than the best
         lost = lost || found.arena > least;
         if (features.gaps || features.pins) continue;
         const solution whole =
-            plan(posed, model{solver::enumerator{}, {.pyramid = false}}, {.states = 50'000'000});
+            layout::plan(posed, model{solver::enumerator{}, {.pyramid = false}}, {.states = 50'000'000});
         CHECK(whole.arena == least);
     }
     CHECK(lost);  // the pyramid costs bytes somewhere, and no bound hides it
@@ -59,6 +59,6 @@ TEST_CASE("its layouts are valid with everything, and never better than the best
 TEST_CASE("what is too large for the program is placed around the pyramid") {
     stowage::detail::splitmix64 random(92);
     const problem posed = layout_cases::random_problem(60, {.alignment = true}, random);
-    const solution found = plan(posed, model{solver::enumerator{}, {.pairs = 5}});
+    const solution found = layout::plan(posed, model{solver::enumerator{}, {.pairs = 5}});
     CHECK(verify::check_layout(posed, found));
 }
