@@ -4,8 +4,8 @@
 #include <stowage/turnip/cheapest_order.hpp>
 #include <stowage/turnip/compile.hpp>
 #include <stowage/turnip/compiled.hpp>
-#include <stowage/turnip/fwd.hpp>
 #include <stowage/turnip/fastest_order.hpp>
+#include <stowage/turnip/fwd.hpp>
 #include <stowage/turnip/horizon.hpp>
 #include <stowage/turnip/machine.hpp>
 #include <stowage/turnip/memgraph.hpp>
