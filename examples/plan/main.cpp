@@ -328,8 +328,8 @@ void print_text(const std::vector<planned>& results, const arguments& given) {
                  "and the two\n"
                  "savings: at alignment "
               << given.alignment.value_or(plan_program::pytorch_alignment)
-              << " (1 where buffers are pinned). stowage: the arena at alignment " << given.plan_alignment()
-              << ".\n";
+              << (given.alignment ? "" : " (1 where buffers are pinned)")
+              << ". stowage: the arena at alignment " << given.plan_alignment() << ".\n";
 }
 
 void print_json(const std::vector<planned>& results, const arguments& given) {

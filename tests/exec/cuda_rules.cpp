@@ -214,6 +214,23 @@ TEST_CASE("a run starts after what is in the caller's stream") {
     CHECK(fake_cuda::world::get().reset());
 }
 
+TEST_CASE("a stream to start after may be named before the executor is made") {
+    REQUIRE(fake_cuda::world::get().reset());
+    const cuda_sample s(8);
+    cudaStream_t mine = nullptr;
+    REQUIRE(cudaStreamCreateWithPriority(&mine, cudaStreamNonBlocking, 0) == cudaSuccess);
+    {
+        exec::cuda_device device(0);
+        device.start_after_stream(mine);
+        exec::executor executor{s.made.program, s.made.graph, s.kernels, device};
+        s.kernels.contents.fill(executor, s.made.graph.start);
+        CHECK(executor.run());
+        s.kernels.contents.check(executor, s.made.graph.final);
+    }
+    REQUIRE(cudaStreamDestroy(mine) == cudaSuccess);
+    CHECK(fake_cuda::world::get().reset());
+}
+
 TEST_CASE("what the caller has put into memory that it gives is there after links were tried") {
     REQUIRE(fake_cuda::world::get().reset());
     const cuda_sample s(5);

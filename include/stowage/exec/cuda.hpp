@@ -48,7 +48,7 @@ struct cuda_device_options {
 };
 
 /// Streams as lanes. One thread, the dispatcher, uses it; each call leaves that thread's current CUDA device
-/// as it was, but clears its last error.
+/// as it was (unless the process has no context on that one), but clears its last error.
 ///
 /// A kernel that fails on the device loses the CUDA context, as CUDA has it: then the report names what was
 /// in flight, and neither this nor any other use of CUDA in the process goes on.
@@ -63,7 +63,10 @@ public:
     explicit basic_cuda_device(cuda_device_options options) : options_(std::move(options)) {}
     basic_cuda_device(const basic_cuda_device&) = delete;
     basic_cuda_device& operator=(const basic_cuda_device&) = delete;
-    ~basic_cuda_device() { release(); }
+    ~basic_cuda_device() {
+        release();
+        forget_fence();
+    }
 
     /// The next run's work starts after `event` (recorded by the caller, on any device); null: at once.
     void start_after(cudaEvent_t event) noexcept { start_after_ = event; }
@@ -127,7 +130,6 @@ public:
         lanes_.clear();
         arenas_.clear();
         host_ = {};
-        forget_fence();
     }
     [[nodiscard]] std::byte* base(turnip::memory_index memory) noexcept {
         if (memory == turnip::host) return host_.data();
@@ -282,7 +284,9 @@ private:
                            place_of(memory));
     }
     void forget_fence() noexcept {
-        if (fence_ != nullptr) (void)cudaEventDestroy(fence_);
+        if (fence_ == nullptr) return;
+        if (start_after_ == fence_) start_after_ = nullptr;
+        (void)cudaEventDestroy(fence_);
         fence_ = nullptr;
     }
 

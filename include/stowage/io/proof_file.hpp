@@ -49,14 +49,14 @@ template <class Json = nlohmann::ordered_json>
     return entries;
 }
 
-/// The pinned buffer that ends highest; nothing where none that is part of the plan is pinned.
+/// The pinned buffer that ends highest; nothing where none that has bytes in the plan is pinned.
 template <class = void>
 [[nodiscard]] std::optional<buffer_index> highest_pin(const tensor_graph& graph) {
     std::optional<buffer_index> highest;
     std::int64_t end = 0;
     for (buffer_index b = 0; b < graph.buffer_count(); ++b) {
         const std::optional<std::int64_t> pin = graph.pinned_offset(b);
-        if (!pin || !graph.is_planned(b) || *pin + graph.bytes(b) <= end) continue;
+        if (!pin || !graph.is_planned(b) || graph.bytes(b) == 0 || *pin + graph.bytes(b) <= end) continue;
         highest = b;
         end = *pin + graph.bytes(b);
     }

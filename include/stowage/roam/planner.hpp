@@ -220,7 +220,9 @@ plan planner<OrderPolicy, LayoutPolicy>::operator()(const tensor_graph& graph, c
         budget undercut_account(layout_limits, start);
         try_to_undercut(program, best, layout_policy_, proven, undercut_account, options.seed);
     }
-    if (best.laid_out.found_by.empty() || best.laid_out.arena > proven.bytes) lay_out(layout_account);
+    const bool improvable =
+        best.laid_out.arena > proven.bytes && detail::affords_layout(layout_account, best.items);
+    if (best.laid_out.found_by.empty() || improvable) lay_out(layout_account);
 
     budget joint_account(limits, start);
     if (options.try_other_orders)

@@ -31,7 +31,7 @@ struct compiled {
     /// Proven: no memgraph for this order moves fewer bytes between the devices and the host.
     std::int64_t bytes_moved_lower_bound = 0;
     /// Proven, in seconds of the cost model: no run of any memgraph for this order is shorter, in whatever
-    /// order it starts its vertices.
+    /// order it starts its vertices; with compile_options::fixed_order, none that keeps the order.
     double makespan_lower_bound = 0;
     /// The same for runs in which the operators of a device keep the order of compilation: no smaller, and
     /// sharper where programs branch.

@@ -24,9 +24,9 @@
 
 namespace stowage::turnip {
 
-/// `order`, but each operator of an update, and each that nothing but updates waits for, runs right after the
+/// `order`, but each operator of an update that nothing but such operators waits for runs right after the
 /// last of the others that it, or an operator after it, needs first. The stages are stages_of's; `order` is
-/// legal, and so is the answer. O((operators + dependencies) log operators).
+/// legal, and so is the answer. O(operators log operators + dependencies).
 template <class = void>
 [[nodiscard]] std::vector<operator_index> early_updates(const tensor_graph& program,
                                                         std::span<const operator_index> order) {
@@ -69,8 +69,8 @@ template <class = void>
 
 /// A way to compile for least time that takes the order as one candidate beside the same with early updates,
 /// and depth-first order with them; plans each for least bytes, quickly, and lets `Policy` compile in the one
-/// whose plan runs fastest. Bounds are those of the order that was chosen: compiled::order. Where the goal is
-/// bytes, the order stays.
+/// whose plan runs fastest; a later candidate must be faster by a hundredth. Bounds are those of the order
+/// that was chosen: compiled::order. Where the goal is bytes, the order stays.
 template <compile_policy Policy = residency>
 struct fastest_order {
     Policy policy{};  ///< what compiles in the order that was chosen
@@ -78,7 +78,10 @@ struct fastest_order {
     [[nodiscard]] compiled operator()(const taskgraph& task, std::span<const operator_index> order,
                                       const compile_options& asked) const {
         if (asked.goal != goal::time) return policy(task, order, asked);
-        return policy(task, chosen(task, order, asked), asked);
+        // A wall-clock limit is for both: a quarter to choose, the rest to compile.
+        compile_options compiling = asked;
+        if (asked.limits.time) compiling.limits.time = *asked.limits.time - *asked.limits.time / 4;
+        return policy(task, chosen(task, order, asked), compiling);
     }
     [[nodiscard]] std::string name() const { return "fastest order, " + policy.name(); }
 
@@ -100,7 +103,8 @@ private:
         compile_options least = asked;
         least.goal = goal::bytes;
         least.limits.states = std::min<std::uint64_t>(asked.limits.states, 20'000);
-        if (asked.limits.time) least.limits.time = *asked.limits.time / (4 * candidates.size());
+        if (asked.limits.time)
+            least.limits.time = *asked.limits.time / static_cast<std::int64_t>(4 * candidates.size());
         std::size_t best = 0;
         double fastest = std::numeric_limits<double>::infinity();
         for (std::size_t k = 0; k < candidates.size() && !asked.limits.stop.stop_requested(); ++k) {

@@ -175,8 +175,9 @@ private:
     void find_bound_on_time(const residency_model& pool, std::int64_t capacity) {
         const std::size_t rounds =
             asked_.goal == goal::time ? std::min<std::size_t>(relaxed_rounds(), 1000) : 0;
-        bound_makespan(task_, model_, {&pool, capacity, result_.prices, rounds}, result_.order, asked_,
-                       result_);
+        const std::size_t evaluations = std::min<std::size_t>(options_.bound_evaluations, 120);
+        bound_makespan(task_, model_, {&pool, capacity, result_.prices, rounds, evaluations}, result_.order,
+                       asked_, result_);
     }
     /// Rounds of the relaxation. Fewer than 200 are of no use: long programs get those, and up to five times
     /// the work; the longest none.

@@ -179,8 +179,7 @@ private:
             co_await asleep;
         }
     }
-    /// The plainest case, no window, no coroutines and a queue of the lane's own: as little as can be is
-    /// looked at.
+    /// The plainest case, no window, no coroutines, a queue of the lane's own: little is looked at.
     void take_ready(lane_state& lane, lane_index l) {
         ready_queue& queue = *lane.queue;
         while (!queue.empty() && !stopping_ && !lanes_.flights.full(l)) {

@@ -260,6 +260,7 @@ private:
             const bool searched = !warm && settle(*between_, within(0.15 * turn, search), "valley search");
             const bool glued =
                 !searched && settle(*between_, within(0.85 * turn, glue), "glued valley search");
+            if (context_.account.spent() == before) return;  // what is left is too little for a turn
             units -= static_cast<double>(context_.account.spent() - before);
             if (searched || glued) share_ = 0.5;
             if (glued) {

@@ -46,7 +46,6 @@ public:
         meeting_.restart();
         covering_.restart();
     }
-    [[nodiscard]] bool empty() const noexcept { return walls_.empty(); }
     /// The lowest wall with its bottom at or above `height` that meets `range`; null if there is none.
     /// `height` never falls from call to call.
     [[nodiscard]] const wall* lowest(section_range range, std::int64_t height) {

@@ -26,6 +26,7 @@ struct memory_pool {
     std::int64_t capacity = 0;               ///< bytes
     std::vector<double> prices = {};         ///< by step: where searches start; may be empty
     std::size_t rounds = 0;                  ///< of the relaxed problem, for each weight; 0: searches only
+    std::size_t evaluations = 120;           ///< of the bound's prices, for each weight
 };
 
 /// Seconds that the lanes of `devices` devices to and from the host are busy at least. O(gaps + steps)
@@ -38,7 +39,6 @@ template <class = void>
     };
     constexpr std::array<weights, 5> all{{{1, 0}, {0, 1}, {1, 1}, {3, 1}, {1, 3}}};
     constexpr std::int64_t most_bytes = std::numeric_limits<std::int64_t>::max() / 4;
-    constexpr std::size_t evaluations = 120;
     const residency_model& model = *pool.model;
     std::int64_t sum = model.constant_in;  // all of it fits: see model_builder
     for (const model_gap& gap : model.gaps)
@@ -59,7 +59,7 @@ template <class = void>
         insert_by_value(quick, gap_values(weighed, pool.prices));
         price_bound search(weighed, pool.capacity);
         if (!pool.prices.empty()) search.start_from(pool.prices);
-        search.improve(quick.cost(), evaluations, pool.rounds);
+        search.improve(quick.cost(), pool.evaluations, pool.rounds);
         const double rate = static_cast<double>(w.in) * m.host_to_device_bytes_per_second +
                             static_cast<double>(w.out) * m.device_to_host_bytes_per_second;
         bound = std::max(bound, static_cast<double>(search.proven()) / rate);

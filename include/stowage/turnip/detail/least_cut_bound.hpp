@@ -5,10 +5,8 @@
 // all ways to part them is a least cut. Source: the split bound (papers/offload.md) where the order is open;
 // J.-C. Picard, "Maximal closure of a graph and applications to combinatorial problems" (1976).
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include <stowage/graph/tensor_graph.hpp>
@@ -54,7 +52,8 @@ public:
                 readers_[v.maker].push_back(all_readers_[k]);
             }
         }
-        // Whole numbers of this unit, rounded down, sum up to no more than 2^50.
+        // Whole numbers of this unit, rounded down, sum up to no more than 2^51: what counts, counts twice at
+        // most.
         scale_ = total_ > 0 ? static_cast<double>(std::int64_t{1} << 50) / total_ : 0;
     }
     /// Seconds that a run takes at least, from the moment at which `op` starts, if `before` and `after` are
