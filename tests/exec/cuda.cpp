@@ -97,7 +97,7 @@ TEST_CASE("a lost context ends the run with all that was in flight, and no other
                                     {.window = 1 + static_cast<std::uint32_t>(work % 3)}};
             s.kernels.contents.fill(executor, s.made.graph.start);
             fake_cuda::world::get().works = 0;
-            fake_cuda::world::get().how.failing_work = work;
+            fake_cuda::world::get().change([&](fake_cuda::behaviour& b) { b.failing_work = work; });
             const exec::run_report& report = executor.run();
             CHECK(report.status == exec::run_status::failed);
             REQUIRE(report.error.has_value());
@@ -129,7 +129,7 @@ TEST_CASE("a copy that is refused, and a kernel that throws on the host, fail on
     good_run();
     s.kernels.contents.fill(executor, s.made.graph.start);
     fake_cuda::world::get().copies = 0;
-    fake_cuda::world::get().how.failing_copy = 2;
+    fake_cuda::world::get().change([](fake_cuda::behaviour& how) { how.failing_copy = 2; });
     CHECK(executor.run().error.value().kind == exec::fault_kind::submission);
     CHECK(executor.report().error->message.find("cudaErrorInvalidValue") != std::string::npos);
     CHECK(executor.report().error->vertex_kind != turnip::vertex_kind::op);

@@ -114,7 +114,7 @@ TEST_CASE("errors that others left are not the run's, and a launch that fails is
 
         s.kernels.contents.fill(executor, s.made.graph.start);
         fake_cuda::world::get().launches = 0;
-        fake_cuda::world::get().how.failing_launch = 4;
+        fake_cuda::world::get().change([](fake_cuda::behaviour& how) { how.failing_launch = 4; });
         const exec::run_report& report = executor.run();
         CHECK(report.error.value().kind == exec::fault_kind::submission);
         CHECK(report.error->message.find("cudaErrorInvalidConfiguration") != std::string::npos);
@@ -139,7 +139,7 @@ TEST_CASE("work that hangs ends the run by the watchdog, and what it may touch i
             s.kernels.contents.fill(executor, s.made.graph.start);
             fake_cuda::world& w = fake_cuda::world::get();
             w.works = 0;
-            w.how.hanging_work = work;
+            w.change([&](fake_cuda::behaviour& how) { how.hanging_work = work; });
             exec::run_options options{.watchdog = std::chrono::milliseconds(30)};
             const exec::run_report& report = executor.run(options);
             REQUIRE(report.error.has_value());

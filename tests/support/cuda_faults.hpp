@@ -154,20 +154,19 @@ private:
     template <class Executor>
     [[nodiscard]] bool run_faulty(Executor& executor) {
         exec::run_options options{.seed = seed_, .keep_times = random_.below(2) == 0};
-        world().works = world().copies = world().launches = 0;
-        fake_cuda::behaviour& how = world().how;
+        world().change([&](fake_cuda::behaviour& how) {
+            world().works = world().copies = world().launches = 0;
+            if (draw_ == cuda_draw::launch_refused) how.failing_launch = number_;
+            if (draw_ == cuda_draw::copy_refused) how.failing_copy = number_;
+            if (draw_ == cuda_draw::context_lost) how.failing_work = number_;
+            if (draw_ == cuda_draw::work_hangs) how.hanging_work = number_;
+        });
         std::stop_source stop;
         options.stop = stop.get_token();
         std::optional<std::jthread> stopper;
         const std::chrono::nanoseconds time(random_.below(300'000));
         switch (draw_) {
-            case cuda_draw::launch_refused: how.failing_launch = number_; break;
-            case cuda_draw::copy_refused: how.failing_copy = number_; break;
-            case cuda_draw::context_lost: how.failing_work = number_; break;
-            case cuda_draw::work_hangs:
-                how.hanging_work = number_;
-                options.watchdog = watchdog_;
-                break;
+            case cuda_draw::work_hangs: options.watchdog = watchdog_; break;
             case cuda_draw::deadline_passes: options.deadline = time; break;
             case cuda_draw::stop_requested:
                 stopper.emplace([&stop, time] {
@@ -186,7 +185,8 @@ private:
         const bool hung = world().is_hanging();
         world().unhang();
         if (draw_ == cuda_draw::work_hangs && report.error && !hung) return false;
-        how.failing_launch = how.failing_copy = how.failing_work = -1;
+        world().change(
+            [](fake_cuda::behaviour& how) { how.failing_launch = how.failing_copy = how.failing_work = -1; });
         check(report);
         return true;
     }

@@ -89,6 +89,12 @@ public:
 
     world();
     ~world();
+    /// Lets `set` change how it behaves from now on: the streams' threads look at it.
+    template <class Set>
+    void change(Set set) {
+        const std::lock_guard<std::mutex> lock(mutex);
+        set(how);
+    }
     /// Work that hangs goes on.
     void unhang() {
         const std::lock_guard<std::mutex> lock(mutex);
