@@ -127,3 +127,29 @@ TEST_CASE("a long path needs no deep stack") {
     CHECK(network.augment(0, 1) == 5);
     CHECK(network.visited() > count);
 }
+
+TEST_CASE("flow that is stopped after some lengths of paths is no more than the least cut") {
+    stowage::detail::splitmix64 random(1);
+    for (int round = 0; round < 400; ++round) {
+        const auto nodes = static_cast<std::uint32_t>(2 + random.below(7));
+        std::vector<arc> arcs;
+        for (std::uint64_t k = random.below(20); k-- > 0;) {
+            arcs.push_back({static_cast<std::uint32_t>(random.below(nodes)),
+                            static_cast<std::uint32_t>(random.below(nodes)),
+                            static_cast<std::int64_t>(random.below(9))});
+        }
+        for (const std::size_t phases : {1U, 100U}) {
+            flow_network network;
+            network.reset(2);
+            for (std::uint32_t n = 2; n < nodes; ++n)
+                CHECK(network.add_node() == n);
+            for (const arc& a : arcs)
+                network.add_arc(a.from, a.to, a.capacity);
+            network.finish();
+            const std::int64_t found = network.augment(0, 1, flow_network::infinite, phases);
+            const std::int64_t least = brute_force(nodes, arcs, 0, 1).capacity;
+            CHECK(found <= least);
+            if (phases > 1) CHECK(found == least);
+        }
+    }
+}

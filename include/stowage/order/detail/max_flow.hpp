@@ -63,11 +63,12 @@ public:
         leveled_ = 0;
     }
 
-    /// Adds flow from `source` to `sink` until none can be added or at least `limit` has been; returns what
-    /// was added.
-    std::int64_t augment(node source, node sink, std::int64_t limit = infinite) {
+    /// Adds flow from `source` to `sink` until none can be added or at least `limit` has been, or for so many
+    /// lengths of paths; returns what was added.
+    std::int64_t augment(node source, node sink, std::int64_t limit = infinite,
+                         std::size_t phases = std::numeric_limits<std::size_t>::max()) {
         std::int64_t added = 0;
-        while (added < limit && set_levels(source, sink))
+        for (; phases > 0 && added < limit && set_levels(source, sink); --phases)
             added += block(source, sink, limit - added);
         return added;
     }

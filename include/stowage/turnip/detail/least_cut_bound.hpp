@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <stowage/graph/tensor_graph.hpp>
-#include <stowage/turnip/detail/max_flow.hpp>
+#include <stowage/order/detail/max_flow.hpp>
 #include <stowage/turnip/detail/residency_model.hpp>
 #include <stowage/turnip/machine.hpp>
 #include <stowage/turnip/memgraph.hpp>
@@ -26,7 +26,7 @@ enum class side_count : std::uint8_t {
 };
 
 /// Bounds from moments of one program on one device with one compute lane. Everything given must outlive it.
-template <class = void>
+template <class Tag = void>
 class basic_least_cut_bound {
 public:
     basic_least_cut_bound(const taskgraph& task, const residency_model& model, std::int64_t capacity,
@@ -62,10 +62,10 @@ public:
         before_ = before;
         after_ = after;
         node_.assign(seconds_.size(), open);
-        mark(op, makers_, max_flow::source);
-        mark(op, readers_, max_flow::sink);
-        node_[op] = max_flow::sink;
-        flow_ = max_flow();
+        mark(op, makers_, source);
+        mark(op, readers_, sink);
+        node_[op] = sink;
+        flow_.reset(2);
         for (operator_index other = 0; other < node_.size(); ++other) {
             if (node_[other] == open) node_[other] = flow_.add_node();
         }
@@ -73,14 +73,20 @@ public:
             add_operator(other);
         for (const version& v : versions_)
             add_version(v);
+        flow_.finish();
+        // Stopped early the flow is less than the least cut, and a bound all the same.
+        const std::int64_t flow = flow_.augment(source, sink, network::infinite, most_phases);
         double sum = 0;
         if (before == side_count::crossing) sum -= capacity_ / machine_.device_to_host_bytes_per_second;
         if (after == side_count::crossing) sum -= capacity_ / machine_.host_to_device_bytes_per_second;
-        return sum + static_cast<double>(flow_(most_phases)) / scale_;
+        return sum + static_cast<double>(flow) / scale_;
     }
 
 private:
+    using network = order::detail::basic_flow_network<Tag>;
     static constexpr std::uint32_t open = ~std::uint32_t{0};
+    static constexpr std::uint32_t source = 0;  // what has run
+    static constexpr std::uint32_t sink = 1;    // what has not
     static constexpr std::size_t most_phases = 60;
     struct version {
         buffer_index buffer = 0;
@@ -145,43 +151,42 @@ private:
         return op == no_operator ? none_is : node_[op];
     }
     void add_operator(operator_index op) {
-        if (before_ == side_count::compute) flow_.add_edge(node_[op], max_flow::sink, whole(seconds_[op]));
-        if (after_ == side_count::compute) flow_.add_edge(max_flow::source, node_[op], whole(seconds_[op]));
+        if (before_ == side_count::compute) flow_.add_arc(node_[op], sink, whole(seconds_[op]));
+        if (after_ == side_count::compute) flow_.add_arc(source, node_[op], whole(seconds_[op]));
         // Whoever runs before has its makers before it.
         for (const operator_index maker : makers_[op])
-            flow_.add_edge(node_[op], node_[maker], max_flow::unlimited);
+            flow_.add_arc(node_[op], node_[maker], network::infinite);
     }
     void add_version(const version& v) {
         const std::int64_t count = program_.bytes(v.buffer);
         const auto bytes = static_cast<double>(count);
-        const std::uint32_t maker = node_of(v.maker, max_flow::source);
+        const std::uint32_t maker = node_of(v.maker, source);
         double crossing = 0;
         if (after_ == side_count::crossing) crossing += bytes / machine_.host_to_device_bytes_per_second;
         if (before_ == side_count::crossing && v.dirty) {
             const double out = bytes / machine_.device_to_host_bytes_per_second;
             if (v.stays) {
-                flow_.add_edge(maker, max_flow::sink, whole(out));
+                flow_.add_arc(maker, sink, whole(out));
             } else {
                 crossing += out;
             }
         }
         if (crossing > 0 && v.first < v.last) {
             const std::uint32_t wanted = flow_.add_node();
-            flow_.add_edge(maker, wanted, whole(crossing));
+            flow_.add_arc(maker, wanted, whole(crossing));
             for (std::uint32_t k = v.first; k < v.last; ++k)
-                flow_.add_edge(wanted, node_of(all_readers_[k], max_flow::sink), max_flow::unlimited);
+                flow_.add_arc(wanted, node_of(all_readers_[k], sink), network::infinite);
         }
         if (before_ == side_count::sure_copies && v.comes_in && v.maker == no_operator && v.first < v.last) {
             const std::uint32_t loaded = flow_.add_node();
             for (std::uint32_t k = v.first; k < v.last; ++k) {
                 if (all_readers_[k] != no_operator)
-                    flow_.add_edge(node_[all_readers_[k]], loaded, max_flow::unlimited);
+                    flow_.add_arc(node_[all_readers_[k]], loaded, network::infinite);
             }
-            flow_.add_edge(loaded, max_flow::sink, whole(move_seconds(vertex_kind::reload, count, machine_)));
+            flow_.add_arc(loaded, sink, whole(move_seconds(vertex_kind::reload, count, machine_)));
         }
         if (after_ == side_count::sure_copies && v.goes_out_last) {
-            flow_.add_edge(max_flow::source, maker,
-                           whole(move_seconds(vertex_kind::offload, count, machine_)));
+            flow_.add_arc(source, maker, whole(move_seconds(vertex_kind::offload, count, machine_)));
         }
     }
 
@@ -199,7 +204,7 @@ private:
     neighbours readers_;               // by operator: who reads what it makes
     std::vector<std::uint32_t> node_;  // by operator
     std::vector<operator_index> stack_;
-    max_flow flow_;
+    network flow_;
     side_count before_ = side_count::compute;
     side_count after_ = side_count::compute;
 };
