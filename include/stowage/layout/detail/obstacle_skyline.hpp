@@ -12,13 +12,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include <stowage/budget.hpp>
 #include <stowage/layout/detail/fit_engine.hpp>
+#include <stowage/layout/detail/items_by_first.hpp>
+#include <stowage/layout/detail/plateaus.hpp>
 #include <stowage/layout/detail/rising_obstacles.hpp>
 #include <stowage/layout/detail/sections.hpp>
 #include <stowage/layout/detail/sized_tree.hpp>
@@ -34,24 +35,8 @@ class basic_obstacle_skyline {
 public:
     /// Both must outlive this.
     basic_obstacle_skyline(const problem& problem, const sections& compact)
-        : problem_(problem), compact_(compact) {
-        for (std::size_t i = 0; i < compact.items.size(); ++i) {
-            if (!stands(i)) by_first_.push_back(static_cast<std::uint32_t>(i));
-        }
-        std::sort(by_first_.begin(), by_first_.end(), [&](std::uint32_t a, std::uint32_t b) {
-            const section_range x = compact.items[a].range;
-            const section_range y = compact.items[b].range;
-            if (x.first != y.first) return x.first < y.first;
-            return x.last != y.last ? x.last < y.last : a < b;
-        });
-        start_.assign(index(compact.count()) + 1, 0);
-        position_.resize(compact.items.size());
-        for (std::size_t k = 0; k < by_first_.size(); ++k) {
-            position_[by_first_[k]] = static_cast<std::uint32_t>(k);
-            ++start_[index(compact.items[by_first_[k]].range.first) + 1];
-        }
-        std::partial_sum(start_.begin(), start_.end(), start_.begin());
-    }
+        : problem_(problem), compact_(compact),
+          starts_(compact, [this](std::uint32_t i) { return !stands(i); }) {}
 
     /// Lays out: `ranked` lists all items, the best first. Offsets by item, or an empty list if the account
     /// runs out, the limit is reached or 2^63 - 1 passed. Throws like place_in_order.
@@ -60,25 +45,25 @@ public:
         std::vector<std::int64_t> offsets = set_walls(ranked, limit, account);
         if (offsets.empty()) return {};
         start_run(ranked);
-        std::size_t left = by_first_.size();
+        std::size_t left = starts_.items.size();
         for (std::uint32_t step = 1; left > 0; ++step) {
             if (step % 4 == 0 && !account.spend()) return {};
-            const std::int32_t valley = pop_lowest();
-            const std::int64_t height = at(valley).height;
-            const section_range whole{valley, at(valley).right};
+            const std::int32_t valley = skyline_.pop_lowest();
+            const std::int64_t height = skyline_.height(valley);
+            const section_range whole{valley, skyline_.end(valley)};
             const wall* lowest = walls_.lowest(whole, height);
             if (lowest != nullptr && lowest->bottom == height) {
-                cover(valley, overlap(lowest->range, whole), rounded(lowest->top));
+                skyline_.cover(valley, overlap(lowest->range, whole), rounded(lowest->top));
                 continue;
             }
             const std::int32_t place = choose(whole, height, lowest);
             if (place < 0) {
-                const std::int64_t ceiling = lower_neighbour(valley, whole.last);
+                const std::int64_t ceiling = skyline_.lower_neighbour(valley);
                 if (lowest == nullptr) {
-                    cover(valley, whole, ceiling);
+                    skyline_.cover(valley, whole, ceiling);
                 } else {
-                    cover(valley, overlap(lowest->range, whole),
-                          ceiling < lowest->bottom ? ceiling : rounded(lowest->top));
+                    skyline_.cover(valley, overlap(lowest->range, whole),
+                                   ceiling < lowest->bottom ? ceiling : rounded(lowest->top));
                 }
                 continue;
             }
@@ -89,35 +74,18 @@ public:
             if (offset < 0 || __builtin_add_overflow(offset, entry.size, &top) || reaches(top, limit))
                 return {};
             offsets[chosen] = offset;
-            tree_.remove(position_[chosen]);
-            cover(valley, entry.range, rounded(top));
+            tree_.remove(starts_.position[chosen]);
+            skyline_.cover(valley, entry.range, rounded(top));
             --left;
         }
         return offsets;
     }
 
 private:
-    static constexpr std::int64_t no_height = std::numeric_limits<std::int64_t>::max();
+    static constexpr std::int64_t no_height = basic_plateaus<Tag>::no_height;
     static constexpr std::size_t index(std::int32_t value) noexcept {
         return static_cast<std::size_t>(value);
     }
-
-    struct plateau {
-        std::int64_t height;
-        std::int32_t left;
-    };
-    /// What is known of the plateau that starts at a section; as in skyline_engine.
-    struct edge {
-        std::int64_t height;
-        std::int32_t right;
-        std::int32_t previous;
-    };
-    struct higher {
-        bool operator()(const plateau& a, const plateau& b) const noexcept {
-            return a.height != b.height ? a.height > b.height : a.left > b.left;
-        }
-    };
-    [[nodiscard]] edge& at(std::int32_t section) { return edges_[index(section)]; }
 
     /// True if the item is an obstacle: pinned, or in pieces.
     [[nodiscard]] bool stands(std::size_t i) const {
@@ -164,39 +132,20 @@ private:
         return offsets;
     }
     void start_run(std::span<const std::uint32_t> ranked) {
-        entries_.resize(by_first_.size());
+        entries_.resize(starts_.items.size());
         for (std::size_t r = 0; r < ranked.size(); ++r) {
             const item& entry = compact_.items[ranked[r]];
             if (!stands(ranked[r]))
-                entries_[position_[ranked[r]]] = {entry.range.last, static_cast<std::int32_t>(r), entry.size};
+                entries_[starts_.position[ranked[r]]] = {entry.range.last, static_cast<std::int32_t>(r),
+                                                         entry.size};
         }
         tree_.assign(entries_);
         by_rank_ = ranked;
-        edges_.assign(index(compact_.count()) + 1, {no_height, 0, -1});
-        heap_.clear();
-        if (compact_.count() == 0) return;
-        edges_[0] = {0, compact_.count(), -1};
-        push(0);
-    }
-    void push(std::int32_t left) {
-        heap_.push_back({at(left).height, left});
-        std::push_heap(heap_.begin(), heap_.end(), higher{});
-    }
-    std::int32_t pop_lowest() {
-        for (;;) {
-            std::pop_heap(heap_.begin(), heap_.end(), higher{});
-            const plateau lowest = heap_.back();
-            heap_.pop_back();
-            if (at(lowest.left).height == lowest.height) return lowest.left;
-        }
-    }
-    [[nodiscard]] std::int64_t lower_neighbour(std::int32_t left, std::int32_t end) {
-        const std::int32_t before = at(left).previous;
-        return std::min(before >= 0 ? at(before).height : no_height, at(end).height);
+        skyline_.reset(compact_.count());
     }
     [[nodiscard]] std::int32_t best_in(section_range range, std::int64_t room) {
         if (range.first >= range.last) return -1;
-        return tree_.best(start_[index(range.first)], start_[index(range.last)], range.last, room);
+        return tree_.best(starts_.from(range.first), starts_.from(range.last), range.last, room);
     }
     /// True if the item of this rank, in a plateau at `height`, ends below all walls over it.
     [[nodiscard]] bool fits(std::int32_t rank, std::int64_t height) {
@@ -221,54 +170,16 @@ private:
         consider(best_in(whole, lowest->bottom - height));
         return found;
     }
-    /// Raises the sections `range` of the plateau that starts at `left` to `height`; the rest of it stays.
-    void cover(std::int32_t left, section_range range, std::int64_t height) {
-        const std::int32_t end = at(left).right;
-        const std::int64_t base = at(left).height;
-        std::int32_t before = at(left).previous;
-        if (left < range.first) {
-            at(left).right = range.first;
-            push(left);
-            before = left;
-        }
-        at(range.first) = {height, range.last, before};
-        if (range.last < end) {
-            at(range.last) = {base, end, range.first};
-            push(range.last);
-        }
-        if (end < compact_.count()) at(end).previous = range.last < end ? range.last : range.first;
-        push(join(range.first));
-    }
-    /// Joins a plateau with neighbours of its height; the left end of the result.
-    std::int32_t join(std::int32_t left) {
-        const std::int32_t k = compact_.count();
-        const std::int64_t height = at(left).height;
-        if (const std::int32_t next = at(left).right; next < k && at(next).height == height) {
-            at(next).height = no_height;
-            at(left).right = at(next).right;
-            if (at(left).right < k) at(at(left).right).previous = left;
-        }
-        if (const std::int32_t before = at(left).previous; before >= 0 && at(before).height == height) {
-            at(left).height = no_height;
-            at(before).right = at(left).right;
-            if (at(before).right < k) at(at(before).right).previous = before;
-            return before;
-        }
-        return left;
-    }
 
     const problem& problem_;
     const sections& compact_;
-    std::vector<std::uint32_t> by_first_;  // items that do not stand, by (first section, last section, index)
-    std::vector<std::uint32_t> position_;  // per such item: its place there
-    std::vector<std::uint32_t> start_;     // per section: the first place whose item starts there or later
+    basic_items_by_first<Tag> starts_;        // of the items that do not stand
     std::span<const std::uint32_t> by_rank_;  // the ranking of this run
     std::vector<typename basic_sized_tree<Tag>::entry> entries_;
     basic_sized_tree<Tag> tree_;
     basic_rising_obstacles<Tag> walls_;
     bool walls_set_ = false;
-    std::vector<edge> edges_;
-    std::vector<plateau> heap_;
+    basic_plateaus<Tag> skyline_;
 };
 using obstacle_skyline = basic_obstacle_skyline<>;
 

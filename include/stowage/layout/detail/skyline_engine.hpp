@@ -11,13 +11,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include <stowage/budget.hpp>
 #include <stowage/layout/detail/containment_tree.hpp>
+#include <stowage/layout/detail/items_by_first.hpp>
+#include <stowage/layout/detail/plateaus.hpp>
 #include <stowage/layout/detail/sections.hpp>
 #include <stowage/layout/detail/slack_tree.hpp>
 
@@ -57,27 +58,11 @@ template <class = void>
 class basic_skyline_engine {
 public:
     /// `compact` must outlive the engine and have neither pins nor gaps; alignments may be mixed.
-    explicit basic_skyline_engine(const sections& compact) : compact_(compact) {
+    explicit basic_skyline_engine(const sections& compact)
+        : compact_(compact), starts_(compact, [](std::uint32_t) { return true; }) {
         const std::size_t n = compact.items.size();
-        by_first_.resize(n);
-        std::iota(by_first_.begin(), by_first_.end(), 0U);
-        std::sort(by_first_.begin(), by_first_.end(), [&](std::uint32_t a, std::uint32_t b) {
-            const section_range x = compact.items[a].range;
-            const section_range y = compact.items[b].range;
-            if (x.first != y.first) return x.first < y.first;
-            if (x.last != y.last) return x.last < y.last;
-            return a < b;
-        });
-        last_.resize(n);
-        position_.resize(n);
-        start_.assign(static_cast<std::size_t>(compact.count()) + 1, 0);
-        for (std::size_t k = 0; k < n; ++k) {
-            const section_range range = compact.items[by_first_[k]].range;
-            last_[k] = range.last;
-            position_[by_first_[k]] = static_cast<std::uint32_t>(k);
-            ++start_[static_cast<std::size_t>(range.first) + 1];
-        }
-        std::partial_sum(start_.begin(), start_.end(), start_.begin());
+        for (const std::uint32_t i : starts_.items)
+            last_.push_back(compact.items[i].range.last);
         rank_of_position_.resize(n);
         rounded_size_.resize(n);
         // Sums of rounded sizes may pass 2^63 - 1 where the load does not: they are taken modulo 2^64 and
@@ -98,7 +83,7 @@ public:
         for (std::size_t s = 0; s < rounded_load_.size(); ++s) {
             live += change[s];
             rounded_load_[s] =
-                static_cast<std::int64_t>(std::min(live, static_cast<std::uint64_t>(no_height)));
+                static_cast<std::int64_t>(std::min(live, static_cast<std::uint64_t>(plateaus::no_height)));
             highest_rounded_load_ = std::max(highest_rounded_load_, rounded_load_[s]);
         }
     }
@@ -115,9 +100,9 @@ public:
         std::size_t left = ranked.size();
         for (std::uint32_t step = 1; left > 0; ++step) {
             if (step % 4 == 0 && !account.spend()) return outcome;
-            const std::int32_t valley = pop_lowest();
-            const std::int32_t end = at(valley).right;
-            const std::int64_t ceiling = lower_neighbour(valley, end);
+            const std::int32_t valley = skyline_.pop_lowest();
+            const std::int32_t end = skyline_.end(valley);
+            const std::int64_t ceiling = skyline_.lower_neighbour(valley);
             const std::int32_t place = choose(valley, end, ceiling, options, outcome);
             if (place >= 0) {
                 const std::uint32_t chosen = ranked[index(place)];
@@ -135,82 +120,40 @@ public:
     }
 
 private:
-    static constexpr std::int64_t no_height = std::numeric_limits<std::int64_t>::max();
     static constexpr std::size_t index(std::int32_t value) noexcept {
         return static_cast<std::size_t>(value);
     }
-
-    struct plateau {
-        std::int64_t height;
-        std::int32_t left;
-    };
-    /// What is known of the plateau that starts at a section.
-    struct edge {
-        std::int64_t height;    // no_height where none starts, and past the last section
-        std::int32_t right;     // its right end
-        std::int32_t previous;  // the left end of the plateau before it, or -1
-    };
-    struct higher {
-        bool operator()(const plateau& a, const plateau& b) const noexcept {
-            return a.height != b.height ? a.height > b.height : a.left > b.left;
-        }
-    };
 
     void start_run(std::span<const std::uint32_t> ranked, const skyline_run& options,
                    std::span<std::int64_t> offsets) {
         std::fill(offsets.begin(), offsets.end(), -1);
         for (std::size_t r = 0; r < ranked.size(); ++r) {
-            rank_of_position_[position_[ranked[r]]] = static_cast<std::int32_t>(r);
+            rank_of_position_[starts_.position[ranked[r]]] = static_cast<std::int32_t>(r);
         }
         tree_.assign(last_, rank_of_position_);
         const std::size_t k = rounded_load_.size();
-        edges_.assign(k + 1, {no_height, 0, -1});
-        heap_.clear();
+        skyline_.reset(compact_.count());
         if (k == 0) return;
         if (options.slack != slack_rule::none) {
             const std::int64_t target = std::max(options.target, highest_rounded_load_);
             slack_.assign(k, [&](std::size_t s) { return target - rounded_load_[s]; });
         }
-        edges_[0] = {0, static_cast<std::int32_t>(k), -1};
-        push(0);
-    }
-
-    [[nodiscard]] edge& at(std::int32_t section) { return edges_[index(section)]; }
-    [[nodiscard]] const edge& at(std::int32_t section) const { return edges_[index(section)]; }
-
-    void push(std::int32_t left) {
-        heap_.push_back({at(left).height, left});
-        std::push_heap(heap_.begin(), heap_.end(), higher{});
-    }
-
-    /// The left end of the lowest plateau; entries of plateaus that have changed are dropped on the way.
-    std::int32_t pop_lowest() {
-        for (;;) {
-            std::pop_heap(heap_.begin(), heap_.end(), higher{});
-            const plateau lowest = heap_.back();
-            heap_.pop_back();
-            if (at(lowest.left).height == lowest.height) return lowest.left;
-        }
-    }
-
-    [[nodiscard]] std::int64_t lower_neighbour(std::int32_t left, std::int32_t end) const {
-        const std::int32_t before = at(left).previous;
-        const std::int64_t a = before >= 0 ? at(before).height : no_height;
-        return std::min(a, at(end).height);
     }
 
     /// The rank of the item to place in the plateau [valley, end), or -1 to raise it.
     std::int32_t choose(std::int32_t valley, std::int32_t end, std::int64_t ceiling,
                         const skyline_run& options, skyline_outcome& outcome) {
-        const std::uint32_t from = start_[index(valley)];
-        if (options.slack == slack_rule::none) return tree_.best_within(from, start_[index(end)], end);
+        const std::uint32_t from = starts_.from(valley);
+        if (options.slack == slack_rule::none) return tree_.best_within(from, starts_.from(end), end);
         const auto [least, tightest] = slack_.least(index(valley), index(end));
-        const bool cannot_afford = ceiling == no_height || least < ceiling - at(valley).height;
+        const bool cannot_afford =
+            ceiling == plateaus::no_height || least < ceiling - skyline_.height(valley);
         std::int32_t found = -1;
         if (cannot_afford || options.slack == slack_rule::always) {
-            found = tree_.best_covering(from, start_[tightest + 1], static_cast<std::int32_t>(tightest), end);
+            found = tree_.best_covering(from, starts_.start[tightest + 1],
+                                        static_cast<std::int32_t>(tightest), end);
         }
-        if (found < 0) found = tree_.best_within(from, start_[index(end)], end);
+        if (found < 0) found = tree_.best_within(from, starts_.from(end), end);
         if (found < 0 && cannot_afford && outcome.conflict < 0) {
             outcome.conflict = static_cast<std::int32_t>(tightest);
         }
@@ -222,7 +165,7 @@ private:
     std::int64_t put(std::uint32_t chosen, std::int32_t left, const skyline_run& options,
                      std::span<std::int64_t> offsets) {
         const item& entry = compact_.items[chosen];
-        const std::int64_t base = at(left).height;
+        const std::int64_t base = skyline_.height(left);
         std::int64_t offset = base;
         if (const std::int64_t rest = base % entry.alignment; rest != 0) {
             if (__builtin_add_overflow(base, entry.alignment - rest, &offset)) return -1;
@@ -230,73 +173,34 @@ private:
         std::int64_t top = 0;
         if (__builtin_add_overflow(offset, entry.size, &top)) return -1;
         std::int64_t height = 0;
-        if (__builtin_add_overflow(offset, rounded_size_[chosen], &height)) height = no_height - 1;
+        if (__builtin_add_overflow(offset, rounded_size_[chosen], &height)) height = plateaus::no_height - 1;
         offsets[chosen] = offset;
         const section_range range = entry.range;
-        tree_.remove(position_[chosen]);
+        tree_.remove(starts_.position[chosen]);
         if (options.slack != slack_rule::none && offset != base) {
             slack_.add(index(range.first), index(range.last), base - offset);
         }
-        const std::int32_t end = at(left).right;
-        std::int32_t before = at(left).previous;
-        if (left < range.first) {
-            at(left).right = range.first;
-            push(left);
-            before = left;
-        }
-        at(range.first).right = range.last;
-        at(range.first).previous = before;
-        at(range.first).height = height;
-        if (range.last < end) {
-            at(range.last).right = end;
-            at(range.last).previous = range.first;
-            at(range.last).height = base;
-            push(range.last);
-        }
-        if (end < compact_.count()) at(end).previous = range.last < end ? range.last : range.first;
-        push(join(range.first));
+        skyline_.cover(left, range, height);
         return top;
     }
 
     void raise(std::int32_t valley, std::int32_t end, std::int64_t ceiling, const skyline_run& options) {
         if (options.slack != slack_rule::none) {
-            slack_.add(index(valley), index(end), at(valley).height - ceiling);
+            slack_.add(index(valley), index(end), skyline_.height(valley) - ceiling);
         }
-        at(valley).height = ceiling;
-        push(join(valley));
-    }
-
-    /// Joins a plateau with neighbours of its height; the left end of the result.
-    std::int32_t join(std::int32_t left) {
-        const std::int32_t k = compact_.count();
-        const std::int64_t height = at(left).height;
-        if (const std::int32_t next = at(left).right; next < k && at(next).height == height) {
-            at(next).height = no_height;
-            at(left).right = at(next).right;
-            if (at(left).right < k) at(at(left).right).previous = left;
-        }
-        if (const std::int32_t before = at(left).previous; before >= 0 && at(before).height == height) {
-            at(left).height = no_height;
-            at(before).right = at(left).right;
-            if (at(before).right < k) at(at(before).right).previous = before;
-            return before;
-        }
-        return left;
+        skyline_.cover(valley, {valley, end}, ceiling);
     }
 
     const sections& compact_;
-    std::vector<std::uint32_t> by_first_;  // items by (first section, last section, index)
-    std::vector<std::uint32_t> position_;  // per item: its place in by_first_
-    std::vector<std::int32_t> last_;       // per place: the item's last section
-    std::vector<std::uint32_t> start_;     // per section: the first place whose item starts there or later
+    items_by_first starts_;
+    std::vector<std::int32_t> last_;              // per place: the item's last section
     std::vector<std::int32_t> rank_of_position_;  // per place: the item's rank in this run
     std::vector<std::int64_t> rounded_size_;      // per item
     std::vector<std::int64_t> rounded_load_;      // per section
     std::int64_t highest_rounded_load_ = 0;
     containment_tree tree_;
     slack_tree slack_;
-    std::vector<edge> edges_;    // per section
-    std::vector<plateau> heap_;  // by height, then left end; with stale entries
+    plateaus skyline_;
 };
 using skyline_engine = basic_skyline_engine<>;
 
