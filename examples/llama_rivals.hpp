@@ -109,7 +109,7 @@ private:
             const bool stays = is_persistent(program_.kind(b));
             if (streamed_[b] != 0) {
                 result_.start.push_back({b, stowage::turnip::host, result_.host_bytes});
-                host_address(b) = result_.host_bytes;
+                address_[b] = result_.host_bytes;
                 result_.host_bytes += whole(bytes);
             } else if (bytes > 0 && (stays || lives[b].planned())) {
                 lifetimes.push_back({stays ? 0 : lives[b].first,
@@ -140,15 +140,13 @@ private:
                 result_.final.push_back({b, 0, address_[b]});
         }
     }
-    [[nodiscard]] std::int64_t& host_address(stowage::buffer_index b) { return address_[b]; }
-
     /// The weights of `visit`, into the place of the visit before the last.
     void reload(std::size_t visit, std::span<const stowage::turnip::vertex_index> last_of_visit,
                 std::vector<stowage::turnip::vertex_index>& made) {
         for (const weight& w : weights_[visit]) {
             const stowage::turnip::operand there{w.buffer, 0, rooms_[visit % 2] + w.address};
             const auto v = result_.add(
-                {.kind = stowage::turnip::vertex_kind::reload, .host_address = host_address(w.buffer)}, {},
+                {.kind = stowage::turnip::vertex_kind::reload, .host_address = address_[w.buffer]}, {},
                 std::span(&there, 1));
             if (visit >= 2)
                 result_.edges.push_back({last_of_visit[visit - 2], v, stowage::turnip::edge_kind::control});

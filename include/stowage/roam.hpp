@@ -5,6 +5,7 @@
 #include <stowage/roam/arena_bound.hpp>
 #include <stowage/roam/by_segments.hpp>
 #include <stowage/roam/granule.hpp>
+#include <stowage/roam/highest_pin.hpp>
 #include <stowage/roam/joint.hpp>
 #include <stowage/roam/options.hpp>
 #include <stowage/roam/paper_order.hpp>

@@ -52,6 +52,12 @@ struct fault_counts {
     std::map<std::string, std::size_t> vertices;
     std::map<std::string, std::size_t> lanes;
     std::map<std::string, std::size_t> pairs;
+    void add_hit(std::string_view draw, turnip::vertex_kind kind, const std::string& lane) {
+        const std::string hit(turnip::to_string(kind));
+        ++vertices[hit];
+        ++pairs[std::string(draw) + " at " + hit];
+        ++lanes[lane];
+    }
     [[nodiscard]] std::string text() const {
         std::string result;
         for (const auto* map : {&kinds, &vertices, &lanes, &pairs}) {
@@ -67,6 +73,28 @@ public:
     using std::runtime_error::runtime_error;
 };
 
+/// What is wrong of what a fault says of the vertex that it names; empty if nothing is.
+[[nodiscard]] inline std::string wrong_names(const exec::fault& fault, const tensor_graph& program,
+                                             const turnip::memgraph& graph) {
+    const turnip::vertex& at = graph.vertices[fault.vertex];
+    if (fault.vertex_kind != at.kind) return "the kind of vertex is wrong";
+    if (at.kind == turnip::vertex_kind::op) {
+        if (fault.op.index != at.op || fault.op.name != program.operator_name(at.op))
+            return "the operator is wrong";
+    } else {
+        if (fault.buffer.index != graph.moved(fault.vertex)) return "the buffer is wrong";
+        if (fault.bytes != program.bytes(graph.moved(fault.vertex))) return "the bytes are wrong";
+    }
+    return fault.lane_name.empty() || fault.message.empty() ? "lane or message is missing" : "";
+}
+/// An operator's vertex: `v`, or the next one that is.
+[[nodiscard]] inline turnip::vertex_index next_operator(const turnip::memgraph& graph,
+                                                        turnip::vertex_index v) {
+    while (graph.vertices[v].kind != turnip::vertex_kind::op)
+        v = (v + 1) % static_cast<turnip::vertex_index>(graph.vertices.size());
+    return v;
+}
+
 /// One faulty run and a good one after it. `Device` is exec::host_device or exec::simulated_device.
 template <class Device>
 class faulty_run {
@@ -81,10 +109,7 @@ public:
             random_.below(40),
             {.operators = 12, .devices = 1 + static_cast<std::uint32_t>(random_.below(2))});
         victim_ = static_cast<turnip::vertex_index>(random_.below(made_.graph.vertices.size()));
-        if (draw_ == fault_draw::kernel_throws) {
-            while (made_.graph.vertices[victim_].kind != turnip::vertex_kind::op)
-                victim_ = (victim_ + 1) % static_cast<turnip::vertex_index>(made_.graph.vertices.size());
-        }
+        if (draw_ == fault_draw::kernel_throws) victim_ = next_operator(made_.graph, victim_);
         exec::executor_options options{.window = 1 + static_cast<std::uint32_t>(random_.below(3))};
         if (random_.below(2) == 0) options.priority = exec::seeded_random{};
         const exec::synthetic_digests digests(made_.program);
@@ -254,22 +279,10 @@ private:
         const bool exact = kind != exec::fault_kind::no_progress;
         expect(exact ? fault.vertex == victim_ : among, "the vertex is " + std::to_string(fault.vertex));
         expect(among, "the victim was not under way");
-        const turnip::vertex& at = made_.graph.vertices[fault.vertex];
-        expect(fault.vertex_kind == at.kind, "the kind of vertex is wrong");
-        if (at.kind == turnip::vertex_kind::op) {
-            expect(fault.op.index == at.op && fault.op.name == made_.program.operator_name(at.op),
-                   "the operator is wrong");
-        } else {
-            expect(fault.buffer.index == made_.graph.moved(fault.vertex), "the buffer is wrong");
-            expect(fault.bytes == made_.program.bytes(made_.graph.moved(fault.vertex)),
-                   "the bytes are wrong");
-        }
-        expect(!fault.lane_name.empty() && !fault.message.empty(), "lane or message is missing");
+        const std::string wrong = wrong_names(fault, made_.program, made_.graph);
+        expect(wrong.empty(), wrong);
         expect(report.vertices < made_.graph.vertices.size(), "every vertex is said to have run");
-        const std::string hit(turnip::to_string(made_.graph.vertices[victim_].kind));
-        ++counts_.vertices[hit];
-        ++counts_.pairs[std::string(to_string(draw_)) + " at " + hit];
-        ++counts_.lanes[fault.lane_name];
+        counts_.add_hit(to_string(draw_), made_.graph.vertices[victim_].kind, fault.lane_name);
     }
 
     std::uint64_t seed_;

@@ -2,10 +2,8 @@
 // Proofs as files: the format proof/1 of docs/proofs.md. It says why no plan of a program can need less than
 // the bound of a plan, in a form that a checker replays without trusting the planner.
 
-#include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,6 +16,7 @@
 #include <stowage/order/proof.hpp>
 #include <stowage/order/prove.hpp>
 #include <stowage/roam/granule.hpp>
+#include <stowage/roam/highest_pin.hpp>
 #include <stowage/roam/plan.hpp>
 #include <stowage/verify/arena_proof.hpp>
 #include <stowage/verify/order_proof.hpp>
@@ -47,20 +46,6 @@ template <class Json = nlohmann::ordered_json>
         entries.push_back({to_string(step.rule), list(step.operators), std::move(states), std::move(cases)});
     }
     return entries;
-}
-
-/// The pinned buffer that ends highest; nothing where none that has bytes in the plan is pinned.
-template <class = void>
-[[nodiscard]] std::optional<buffer_index> highest_pin(const tensor_graph& graph) {
-    std::optional<buffer_index> highest;
-    std::int64_t end = 0;
-    for (buffer_index b = 0; b < graph.buffer_count(); ++b) {
-        const std::optional<std::int64_t> pin = graph.pinned_offset(b);
-        if (!pin || !graph.is_planned(b) || graph.bytes(b) == 0 || *pin + graph.bytes(b) <= end) continue;
-        highest = b;
-        end = *pin + graph.bytes(b);
-    }
-    return highest;
 }
 
 }  // namespace detail
@@ -114,10 +99,10 @@ template <class Json = nlohmann::ordered_json>
         }
     }
     if (!by_granule && plan.arena.lower_bound > plan.peak.lower_bound) {
-        const std::optional<buffer_index> pinned = detail::highest_pin(graph);
-        replayable =
-            replayable && pinned && verify::check_pinned_end(graph, *pinned, plan.arena.lower_bound).ok;
-        if (replayable) json["pinned"] = *pinned;
+        const roam::pinned_end pin = roam::highest_pin(graph);
+        replayable = replayable && pin.bytes > 0 &&
+                     verify::check_pinned_end(graph, pin.buffer, plan.arena.lower_bound).ok;
+        if (replayable) json["pinned"] = pin.buffer;
     }
     json["replayable"] = replayable;
     return json;

@@ -94,6 +94,13 @@ void require_layout(const problem& problem, const offset_list& offsets, const st
     if (!verdict) throw layout_error("the layout of " + policy + " is wrong: " + verdict.reason, {});
 }
 
+/// True if a wall-clock limit leaves time for a layout of so many items: setting up the problem, and what a
+/// policy does before it first looks at the clock, take some 300 ns an item.
+template <class = void>
+[[nodiscard]] bool affords_layout(const budget& account, std::size_t items) {
+    return account.affords(std::chrono::nanoseconds(300 * items));
+}
+
 /// First fit by birth, whatever is left of a budget; empty if an offset passes 2^63 - 1.
 template <class = void>
 [[nodiscard]] offset_list surely(const problem& problem, const sections& compact) {
@@ -122,9 +129,8 @@ template <layout_policy Policy>
     offset_list early;
     if (account.timed() && (!compact.plain() || compact.items.size() > many))
         early = surely(problem, compact);
-    // What a policy sets up before it first looks at the clock takes some 300 ns a buffer.
-    const std::chrono::nanoseconds setting_up(300 * compact.items.size());
-    if (early.empty() || account.affords(setting_up)) result.offsets = apply(policy, problem, context);
+    if (early.empty() || affords_layout(account, compact.items.size()))
+        result.offsets = apply(policy, problem, context);
     result.found_by = context.found_by.empty() ? name_of(policy) : context.found_by;
     if constexpr (!needs_no_check<Policy>) {
         if (!result.offsets.empty()) require_layout(problem, result.offsets, result.found_by);

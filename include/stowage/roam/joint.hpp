@@ -4,7 +4,6 @@
 // arena wins.
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -42,13 +41,6 @@ namespace detail {
 template <class = void>
 [[nodiscard]] std::uint64_t few_states(const layout::order_layout& items) {
     return std::max<std::uint64_t>(2 * items.item_count(), 2'000);
-}
-
-/// True if a wall-clock limit leaves time to lay out one more order: setting up the problem and a first fit
-/// cannot be broken off, and take some 300 ns an item together.
-template <class = void>
-[[nodiscard]] bool affords_layout(const budget& account, const layout::order_layout& items) {
-    return account.affords(std::chrono::nanoseconds(300 * items.item_count()));
 }
 
 /// Units for each of `parts` equal parts of what is left; a unit stands for a microsecond where a clock
@@ -112,7 +104,7 @@ void try_other_orders(const counted_program& program, ordered_layout& best, cons
     best.ordered.alternatives.clear();
     const auto done = [&] {
         return best.laid_out.arena <= proven.bytes || account.exhausted() ||
-               !detail::affords_layout(account, best.items);
+               !layout::detail::affords_layout(account, best.items.item_count());
     };
     for (const order::sequence& other : others) {
         if (done()) return;

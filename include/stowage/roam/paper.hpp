@@ -27,6 +27,7 @@
 #include <stowage/order/lescea.hpp>
 #include <stowage/order/plan.hpp>
 #include <stowage/order/portfolio.hpp>
+#include <stowage/roam/highest_pin.hpp>
 #include <stowage/roam/paper_order.hpp>
 #include <stowage/roam/planner.hpp>
 #include <stowage/roam/subgraph_tree.hpp>
@@ -141,7 +142,7 @@ public:
                                                   made.ordered.order, cut_account, options.seed);
         if (program.granule() > 1)
             detail::back_from_rounded(program, made.ordered, cut_account, options.seed);
-        proven.bytes = std::max({proven.bytes, made.ordered.lower_bound, detail::end_of_pins(graph)});
+        proven.bytes = std::max({proven.bytes, made.ordered.lower_bound, highest_pin(graph).bytes});
         const std::int64_t bound = proven.bytes;
 
         made.items = layout::layout_problem_of(graph, made.ordered.order, options.alignment);

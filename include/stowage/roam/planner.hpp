@@ -29,6 +29,7 @@
 #include <stowage/order/portfolio.hpp>
 #include <stowage/roam/arena_bound.hpp>
 #include <stowage/roam/granule.hpp>
+#include <stowage/roam/highest_pin.hpp>
 #include <stowage/roam/joint.hpp>
 #include <stowage/roam/options.hpp>
 #include <stowage/roam/plan.hpp>
@@ -37,18 +38,6 @@
 namespace stowage::roam {
 
 namespace detail {
-
-/// Where the last of the pinned buffers ends; 0 without any: no arena is smaller.
-template <class = void>
-[[nodiscard]] std::int64_t end_of_pins(const tensor_graph& graph) {
-    std::int64_t end = 0;
-    for (buffer_index b = 0; b < graph.buffer_count(); ++b) {
-        const std::optional<std::int64_t> pin = graph.pinned_offset(b);
-        if (pin && graph.is_planned(b) && graph.bytes(b) > 0)
-            end = std::max(end, stowage::detail::checked_add(*pin, graph.bytes(b), "end of a pinned buffer"));
-    }
-    return end;
-}
 
 /// Takes an order that was found in rounded sizes back to the sizes as they are: its peak, and what min cuts
 /// prove of the least peak.
@@ -196,7 +185,7 @@ plan planner<OrderPolicy, LayoutPolicy>::operator()(const tensor_graph& graph, c
         detail::back_from_rounded(program, best.ordered, bound_account, options.seed);
         detail::bound_peak(graph, best.ordered, order_policy_, bound_account, options.seed);
     }
-    proven.bytes = std::max({proven.bytes, best.ordered.lower_bound, detail::end_of_pins(graph)});
+    proven.bytes = std::max({proven.bytes, best.ordered.lower_bound, highest_pin(graph).bytes});
     report(options, "order", best.ordered.peak, best.ordered.lower_bound);
     const auto ordered_at = budget::clock::now();
 
@@ -206,7 +195,7 @@ plan planner<OrderPolicy, LayoutPolicy>::operator()(const tensor_graph& graph, c
     budget layout_account(layout_limits, start);
     const auto lay_out = [&](budget& account) {
         layout::solution found =
-            detail::affords_layout(account, best.items)
+            layout::detail::affords_layout(account, best.items.item_count())
                 ? lay_out_to_bound(best.items.problem, layout_policy_, account, options.seed, proven)
                 : detail::first_layout(best.items.problem);
         if (best.laid_out.found_by.empty() || found.arena < best.laid_out.arena)
@@ -220,8 +209,8 @@ plan planner<OrderPolicy, LayoutPolicy>::operator()(const tensor_graph& graph, c
         budget undercut_account(layout_limits, start);
         try_to_undercut(program, best, layout_policy_, proven, undercut_account, options.seed);
     }
-    const bool improvable =
-        best.laid_out.arena > proven.bytes && detail::affords_layout(layout_account, best.items);
+    const bool improvable = best.laid_out.arena > proven.bytes &&
+                            layout::detail::affords_layout(layout_account, best.items.item_count());
     if (best.laid_out.found_by.empty() || improvable) lay_out(layout_account);
 
     budget joint_account(limits, start);

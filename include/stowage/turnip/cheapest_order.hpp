@@ -23,6 +23,7 @@
 #include <stowage/turnip/detail/price_bound.hpp>
 #include <stowage/turnip/detail/residency_model.hpp>
 #include <stowage/turnip/detail/residency_state.hpp>
+#include <stowage/turnip/detail/shared_time.hpp>
 #include <stowage/turnip/options.hpp>
 #include <stowage/turnip/residency.hpp>
 #include <stowage/turnip/taskgraph.hpp>
@@ -192,15 +193,9 @@ struct cheapest_order {
                                       const compile_options& asked) const {
         const std::vector<std::vector<operator_index>> candidates{{order.begin(), order.end()},
                                                                   order::depth_first{}(task.program)};
-        // A wall-clock limit is for both: a third to choose, the rest to compile.
-        compile_options choosing = asked;
-        compile_options compiling = asked;
-        if (asked.limits.time) {
-            choosing.limits.time = *asked.limits.time / 3;
-            compiling.limits.time = *asked.limits.time - *choosing.limits.time;
-        }
-        const chosen_order chosen = choose_order(task, candidates, choosing);
-        return policy(task, chosen.order, compiling);
+        const detail::shared_time options = detail::share_time(asked, 3);
+        const chosen_order chosen = choose_order(task, candidates, options.choosing);
+        return policy(task, chosen.order, options.compiling);
     }
     [[nodiscard]] std::string name() const { return "cheapest order, " + policy.name(); }
 };

@@ -17,6 +17,7 @@
 #include <stowage/graph/tensor_graph.hpp>
 #include <stowage/order/depth_first.hpp>
 #include <stowage/turnip/compiled.hpp>
+#include <stowage/turnip/detail/shared_time.hpp>
 #include <stowage/turnip/options.hpp>
 #include <stowage/turnip/residency.hpp>
 #include <stowage/turnip/simulate.hpp>
@@ -78,10 +79,8 @@ struct fastest_order {
     [[nodiscard]] compiled operator()(const taskgraph& task, std::span<const operator_index> order,
                                       const compile_options& asked) const {
         if (asked.goal != goal::time) return policy(task, order, asked);
-        // A wall-clock limit is for both: a quarter to choose, the rest to compile.
-        compile_options compiling = asked;
-        if (asked.limits.time) compiling.limits.time = *asked.limits.time - *asked.limits.time / 4;
-        return policy(task, chosen(task, order, asked), compiling);
+        const detail::shared_time options = detail::share_time(asked, 4);
+        return policy(task, chosen(task, order, options.choosing), options.compiling);
     }
     [[nodiscard]] std::string name() const { return "fastest order, " + policy.name(); }
 
@@ -104,7 +103,7 @@ private:
         least.goal = goal::bytes;
         least.limits.states = std::min<std::uint64_t>(asked.limits.states, 20'000);
         if (asked.limits.time)
-            least.limits.time = *asked.limits.time / static_cast<std::int64_t>(4 * candidates.size());
+            least.limits.time = *asked.limits.time / static_cast<std::int64_t>(candidates.size());
         std::size_t best = 0;
         double fastest = std::numeric_limits<double>::infinity();
         for (std::size_t k = 0; k < candidates.size() && !asked.limits.stop.stop_requested(); ++k) {
