@@ -57,7 +57,7 @@ TEST_CASE("the integer program is exact on small problems with everything") {
         const std::int64_t least = layout_cases::least_arena(posed);
         for (const bool warm : {true, false}) {
             const integer_program<> policy{.options = {.warm_start = warm}};
-            const solution found = plan(posed, policy, {.states = 50'000'000});
+            const solution found = layout::plan(posed, policy, {.states = 50'000'000});
             CHECK(verify::check_layout(posed, found));
             CHECK(layout_cases::fault(posed, found.offsets) == "");
             CHECK(found.arena == least);
@@ -72,8 +72,8 @@ TEST_CASE("it agrees with branch and bound") {
         const problem posed =
             layout_cases::random_problem(7, {.alignment = true, .mixed_alignment = round % 2 == 0}, random);
         CAPTURE(round);
-        const solution ours = plan(posed, integer_program<>{}, {.states = 100'000'000});
-        const solution theirs = plan(posed, branch_and_bound{}, {.states = 100'000'000});
+        const solution ours = layout::plan(posed, integer_program<>{}, {.states = 100'000'000});
+        const solution theirs = layout::plan(posed, branch_and_bound{}, {.states = 100'000'000});
         REQUIRE(theirs.status == status::optimal);
         CHECK(ours.lower_bound <= theirs.arena);
         if (ours.status == status::optimal) CHECK(ours.arena == theirs.arena);
@@ -85,7 +85,7 @@ TEST_CASE("sizes are divided by their common divisor, however large they are") {
     const problem posed = make_problem(std::vector<buffer>{{.lower = 0, .upper = 2, .size = piece},
                                                            {.lower = 1, .upper = 3, .size = 2 * piece}},
                                        256);
-    const solution found = plan(posed, integer_program<>{});
+    const solution found = layout::plan(posed, integer_program<>{});
     CHECK(found.arena == 3 * piece);
     CHECK(found.status == status::optimal);
 }
@@ -137,11 +137,11 @@ TEST_CASE("limits of nothing leave the warm start") {
     stowage::detail::splitmix64 random(25);
     const problem posed = layout_cases::random_problem(12, {.alignment = true}, random);
     using namespace std::chrono_literals;
-    const solution none = plan(posed, integer_program<>{.options = {.limits = {.time = 0ns}}});
+    const solution none = layout::plan(posed, integer_program<>{.options = {.limits = {.time = 0ns}}});
     CHECK(verify::check_layout(posed, none));
     std::stop_source stopped;
     stopped.request_stop();
-    const solution halted = plan(posed, integer_program<>{}, {.stop = stopped.get_token()});
+    const solution halted = layout::plan(posed, integer_program<>{}, {.stop = stopped.get_token()});
     CHECK(verify::check_layout(posed, halted));
     CHECK(halted.arena == none.arena);
 }

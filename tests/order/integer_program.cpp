@@ -69,7 +69,7 @@ void check_optimum(const tensor_graph& graph, std::int64_t expected) {
     for (const bool warm : {true, false}) {
         const integer_program<> policy{.options = {.warm_start = warm}};
         budget account({.states = 2'000'000'000});
-        const order::solution found = plan(graph, policy, account);
+        const order::solution found = order::plan(graph, policy, account);
         const verify::verdict verdict = verify::check_order(graph, found);
         CAPTURE(verdict.reason);
         CHECK(verdict.ok);
@@ -109,9 +109,9 @@ TEST_CASE("it never disagrees with the exact searches") {
         const tensor_graph graph = make_tensor_graph(test::any_program(random, {.operators = 9}));
         CAPTURE(round);
         budget account({.states = 300'000'000});
-        const order::solution ours = plan(graph, integer_program<>{}, account);
+        const order::solution ours = order::plan(graph, integer_program<>{}, account);
         budget other;
-        const order::solution theirs = plan(graph, exact{}, other);
+        const order::solution theirs = order::plan(graph, exact{}, other);
         REQUIRE(theirs.status == status::optimal);
         CHECK(ours.lower_bound <= theirs.peak);
         CHECK(ours.peak >= theirs.peak);
@@ -146,7 +146,7 @@ TEST_CASE("faults of the solver never cost the order that there was") {
                 .solver = {kind},
                 .options = {.limits = {.on_fault = [&](const solver::solver_error&) { ++told; }}}};
             budget account;
-            const order::solution found = plan(graph, policy, account);
+            const order::solution found = order::plan(graph, policy, account);
             CHECK(verify::check_order(graph, found));
             CHECK(told <= 1);
             if (found.status != status::optimal && kind != faulty::kind::shrugs) CHECK(told == 1);
@@ -159,7 +159,7 @@ TEST_CASE("limits of nothing leave the warm start") {
     const tensor_graph graph = make_tensor_graph(test::any_program(random, {.operators = 15}));
     using namespace std::chrono_literals;
     budget clock({.time = 0ns});
-    CHECK(verify::check_order(graph, plan(graph, integer_program<>{}, clock)));
+    CHECK(verify::check_order(graph, order::plan(graph, integer_program<>{}, clock)));
     for (int round = 0; round < 20; ++round) {
         std::stop_source stop;
         std::jthread killer([&, pause = std::chrono::microseconds(random.below(3'000))] {
@@ -167,7 +167,7 @@ TEST_CASE("limits of nothing leave the warm start") {
             stop.request_stop();
         });
         budget account({.time = 10s, .stop = stop.get_token()});
-        CHECK(verify::check_order(graph, plan(graph, integer_program<>{}, account)));
+        CHECK(verify::check_order(graph, order::plan(graph, integer_program<>{}, account)));
     }
 }
 

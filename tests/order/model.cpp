@@ -26,7 +26,7 @@ TEST_CASE("MODeL knows no order to begin from: without time it has none, and say
     CHECK(model_ms{solver::enumerator{}}(graph, none).status == status::unknown);
     // A plan falls back to program order.
     budget again({.time = std::chrono::nanoseconds(0)});
-    CHECK(verify::check_order(graph, plan(graph, model_ss{solver::enumerator{}}, again)));
+    CHECK(verify::check_order(graph, order::plan(graph, model_ss{solver::enumerator{}}, again)));
 }
 
 TEST_CASE("programs above its limits are refused") {
