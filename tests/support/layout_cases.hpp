@@ -13,6 +13,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <stowage/detail/random.hpp>
@@ -118,17 +119,18 @@ inline std::int64_t arena(const problem& problem, std::span<const std::int64_t> 
 
 /// The largest sum of sizes held at one moment, by trying every birth. Quadratic.
 inline std::int64_t load(const problem& problem) {
+    std::vector<std::pair<interval, std::int64_t>> spans;
+    for (const buffer& b : problem.buffers) {
+        for (const interval& span : held(b))
+            spans.emplace_back(span, b.size);
+    }
     std::int64_t result = 0;
-    for (const buffer& a : problem.buffers) {
-        for (const interval& span : held(a)) {
-            std::int64_t sum = 0;
-            for (const buffer& b : problem.buffers) {
-                for (const interval& other : held(b)) {
-                    if (other.lower <= span.lower && span.lower < other.upper) sum += b.size;
-                }
-            }
-            result = std::max(result, sum);
+    for (const auto& [span, own] : spans) {
+        std::int64_t sum = 0;
+        for (const auto& [other, bytes] : spans) {
+            if (other.lower <= span.lower && span.lower < other.upper) sum += bytes;
         }
+        result = std::max(result, sum);
     }
     return result;
 }
@@ -152,6 +154,11 @@ inline std::int64_t least_arena(const problem& problem) {
             free.push_back(i);
         }
     }
+    std::vector<char> meets(n * n);
+    for (std::size_t i = 0; i < n; ++i) {
+        for (std::size_t j = 0; j < n; ++j)
+            meets[i * n + j] = meet(problem.buffers[i], problem.buffers[j]);
+    }
     // An optimal layout can be pushed down until each free buffer lies at the lowest aligned offset above
     // some set of buffers below it: placing in ascending order of offset, each at its lowest free place,
     // finds it.
@@ -162,10 +169,8 @@ inline std::int64_t least_arena(const problem& problem) {
         for (std::int64_t offset = 0;; offset += step) {
             bool fits = true;
             for (std::size_t j = 0; j < n && fits; ++j) {
-                if (offsets[j] < 0 || j == i) continue;
-                const bool apart =
-                    offset >= offsets[j] + problem.buffers[j].size || offsets[j] >= offset + b.size;
-                fits = apart || !meet(b, problem.buffers[j]);
+                if (offsets[j] < 0 || j == i || meets[i * n + j] == 0) continue;
+                fits = offset >= offsets[j] + problem.buffers[j].size || offsets[j] >= offset + b.size;
             }
             if (fits) return offset;
         }

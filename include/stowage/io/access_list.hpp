@@ -64,12 +64,8 @@ template <class = void>
     return parse_access_list(read_stream(stream, source, options), source);
 }
 
-// The reader is instantiated once a program where that asks for it: docs/cookbook.md, "Pay for the planner
-// once".
-#if defined(STOWAGE_INSTANTIATE_TEMPLATES)
-template access_list parse_access_list(std::string_view, const std::string&);
-#elif defined(STOWAGE_EXTERN_TEMPLATES)
-extern template access_list parse_access_list(std::string_view, const std::string&);
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template access_list parse_access_list(std::string_view, const std::string&);
 #endif
 
 }  // namespace stowage::io

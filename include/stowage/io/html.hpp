@@ -127,4 +127,8 @@ template <class = void>
     return out;
 }
 
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template std::string to_html(std::span<const picture>);
+#endif
+
 }  // namespace stowage::io

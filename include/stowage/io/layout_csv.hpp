@@ -97,4 +97,8 @@ template <class = void>
     return text;
 }
 
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template layout::problem parse_layout_problem(std::string_view, const std::string&);
+#endif
+
 }  // namespace stowage::io

@@ -126,4 +126,9 @@ template <class = void>
     return result;
 }
 
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template picture make_picture(const layout::problem&, std::span<const std::int64_t>,
+                                                std::string, std::span<const std::uint32_t>);
+#endif
+
 }  // namespace stowage::io

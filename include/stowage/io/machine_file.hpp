@@ -110,4 +110,8 @@ template <class = void>
     return parse_machine(read_file(path, options), path.string());
 }
 
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template turnip::machine parse_machine(std::string_view, const std::string&);
+#endif
+
 }  // namespace stowage::io

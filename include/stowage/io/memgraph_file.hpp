@@ -161,4 +161,10 @@ template <class = void>
     return parse_memgraph(read_file(path, options), program, path.string());
 }
 
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template std::string memgraph_text(const turnip::memgraph&);
+STOWAGE_TEMPLATES template turnip::memgraph parse_memgraph(std::string_view, const tensor_graph&,
+                                                           const std::string&);
+#endif
+
 }  // namespace stowage::io

@@ -210,4 +210,9 @@ template <class = void>
     });
 }
 
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template std::vector<picture> make_pictures(const tensor_graph&, const turnip::memgraph&,
+                                                              const std::string&, const turnip::simulation*);
+#endif
+
 }  // namespace stowage::io

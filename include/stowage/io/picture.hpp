@@ -188,4 +188,9 @@ template <class = void>
     return text + std::to_string(hundredths % 100) + " " + units[unit];
 }
 
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template picture make_picture(const tensor_graph&, const plan&, std::string,
+                                                std::span<const other_order>);
+#endif
+
 }  // namespace stowage::io

@@ -180,4 +180,9 @@ template <class = void>
     return parse_plan(read_file(path, options), graph, path.string());
 }
 
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template nlohmann::ordered_json plan_json(const plan&, const plan_labels&, plan_parts);
+STOWAGE_TEMPLATES template plan_file parse_plan(std::string_view, const tensor_graph&, const std::string&);
+#endif
+
 }  // namespace stowage::io

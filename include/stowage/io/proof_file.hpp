@@ -108,4 +108,9 @@ template <class Json = nlohmann::ordered_json>
     return json;
 }
 
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template nlohmann::ordered_json proof_json(const tensor_graph&, const plan&,
+                                                             std::string_view, const search_limits&);
+#endif
+
 }  // namespace stowage::io

@@ -73,4 +73,9 @@ void write_trace(const std::filesystem::path& path, const tensor_graph& program,
     write_file(path, trace_text(program, graph, run));
 }
 
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template std::string trace_text(const tensor_graph&, const turnip::memgraph&,
+                                                  const turnip::simulation&);
+#endif
+
 }  // namespace stowage::io

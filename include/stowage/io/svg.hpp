@@ -255,4 +255,8 @@ template <class = void>
     return detail::svg_writer(shown, options).write();
 }
 
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template std::string to_svg(const picture&, const svg_options&);
+#endif
+
 }  // namespace stowage::io

@@ -225,12 +225,9 @@ template <class Tag = void>
 
 // The default is instantiated once a program where that asks for it: docs/cookbook.md, "Pay for the planner
 // once".
-#if defined(STOWAGE_INSTANTIATE_TEMPLATES)
-template solution plan(const problem&, const decltype(default_portfolio())&, budget&, std::uint64_t,
-                       std::int64_t);
-#elif defined(STOWAGE_EXTERN_TEMPLATES)
-extern template solution plan(const problem&, const decltype(default_portfolio())&, budget&, std::uint64_t,
-                              std::int64_t);
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template solution plan(const problem&, const decltype(default_portfolio())&, budget&,
+                                         std::uint64_t, std::int64_t);
 #endif
 
 }  // namespace stowage::layout

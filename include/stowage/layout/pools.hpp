@@ -231,6 +231,9 @@ private:
     pool_assignment assignment_;
 };
 using pool_search = basic_pool_search<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_pool_search<>;
+#endif
 
 }  // namespace detail
 

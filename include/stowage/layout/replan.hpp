@@ -292,6 +292,9 @@ private:
     std::vector<char> kept_;
 };
 using replanner = basic_replanner<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_replanner<>;
+#endif
 
 }  // namespace detail
 

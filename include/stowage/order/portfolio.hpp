@@ -72,10 +72,9 @@ portfolio()->portfolio<exact>;
 
 // The default is instantiated once a program where that asks for it: docs/cookbook.md, "Pay for the planner
 // once".
-#if defined(STOWAGE_INSTANTIATE_TEMPLATES)
-template solution plan(const tensor_graph&, const decltype(portfolio{}) &, budget&, std::uint64_t);
-#elif defined(STOWAGE_EXTERN_TEMPLATES)
-extern template solution plan(const tensor_graph&, const decltype(portfolio{}) &, budget&, std::uint64_t);
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template solution plan(const tensor_graph&, const decltype(portfolio{}) &, budget&,
+                                         std::uint64_t);
 #endif
 
 }  // namespace stowage::order

@@ -230,6 +230,9 @@ private:
     std::size_t nodes_ = 0;
 };
 using order_prover = basic_order_prover<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_order_prover<>;
+#endif
 
 }  // namespace detail
 

@@ -61,6 +61,9 @@ private:
     std::vector<entry> heap_;
 };
 using xla_list_choice = basic_xla_list_choice<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_xla_list_choice<>;
+#endif
 
 }  // namespace detail
 

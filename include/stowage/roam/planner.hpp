@@ -237,12 +237,9 @@ template <plannable Graph>
 
 // The default is instantiated once a program where that asks for it: docs/cookbook.md, "Pay for the planner
 // once".
-#if defined(STOWAGE_INSTANTIATE_TEMPLATES)
-template plan planner<decltype(order::portfolio{}), decltype(layout::default_portfolio())>::operator()(
-    const tensor_graph&, const options&, budget::clock::time_point) const;
-#elif defined(STOWAGE_EXTERN_TEMPLATES)
-extern template plan planner<decltype(order::portfolio{}), decltype(layout::default_portfolio())>::operator()(
-    const tensor_graph&, const options&, budget::clock::time_point) const;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template plan planner<decltype(order::portfolio{}), decltype(layout::default_portfolio())>::
+operator()(const tensor_graph&, const options&, budget::clock::time_point) const;
 #endif
 
 }  // namespace stowage::roam

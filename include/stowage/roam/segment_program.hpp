@@ -162,5 +162,8 @@ private:
     std::vector<std::int64_t> last_;   // segment of the last use; the number of segments: alive at the end
 };
 using segment_programs = basic_segment_programs<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_segment_programs<>;
+#endif
 
 }  // namespace stowage::roam

@@ -99,12 +99,9 @@ template <tensor_program Program, compile_policy Policy = residency>
 
 // The default is instantiated once a program where that asks for it: docs/cookbook.md, "Pay for the planner
 // once".
-#if defined(STOWAGE_INSTANTIATE_TEMPLATES)
-template compiled compile(const taskgraph&, std::span<const operator_index>, const compile_options&,
-                          const residency&);
-#elif defined(STOWAGE_EXTERN_TEMPLATES)
-extern template compiled compile(const taskgraph&, std::span<const operator_index>, const compile_options&,
-                                 const residency&);
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template compiled compile(const taskgraph&, std::span<const operator_index>,
+                                            const compile_options&, const residency&);
 #endif
 
 }  // namespace stowage::turnip

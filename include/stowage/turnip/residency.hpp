@@ -294,6 +294,9 @@ private:
     std::size_t tries_ = 0;
     compiled result_;
 };
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_residency_compiler<>;
+#endif
 
 }  // namespace detail
 

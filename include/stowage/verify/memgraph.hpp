@@ -165,6 +165,9 @@ private:
     std::vector<std::size_t> begin_ = {0};
 };
 using made_and_used = basic_made_and_used<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_made_and_used<>;
+#endif
 
 /// Every edge is what it is called, and no memory or control edge is implied by a longer path.
 template <class = void>

@@ -265,6 +265,9 @@ private:
     proof_place start_;
 };
 using order_proof_check = basic_order_proof_check<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_order_proof_check<>;
+#endif
 
 }  // namespace detail
 

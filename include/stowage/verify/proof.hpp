@@ -111,6 +111,9 @@ private:
     std::vector<std::size_t> path_;
 };
 using flow_check = basic_flow_check<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_flow_check<>;
+#endif
 
 /// Operators from which `op` can be reached (forwards false) or that it reaches, itself included.
 template <class = void>

@@ -324,5 +324,8 @@ private:
     bool writing_ = false;
 };
 using graph_builder = basic_graph_builder<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_graph_builder<>;
+#endif
 
 }  // namespace stowage::detail

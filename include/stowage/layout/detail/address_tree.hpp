@@ -51,6 +51,9 @@ private:
     std::vector<run> runs_;
 };
 using address_set = basic_address_set<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_address_set<>;
+#endif
 
 /// O(k) memory for k sections, plus at most O(log k) a placed range (far less where ranges join). Time of a
 /// question: O(r log k) for the r runs of addresses that it passes. One thread at a time.
@@ -211,5 +214,8 @@ private:
     std::uint64_t steps_ = 0;
 };
 using address_tree = basic_address_tree<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_address_tree<>;
+#endif
 
 }  // namespace stowage::layout::detail

@@ -216,5 +216,8 @@ private:
     std::uint64_t work_ = 0;
 };
 using boxing = basic_boxing<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_boxing<>;
+#endif
 
 }  // namespace stowage::layout::detail

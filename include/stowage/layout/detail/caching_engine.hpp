@@ -213,6 +213,9 @@ private:
     free_list large_;
 };
 using caching_engine = basic_caching_engine<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_caching_engine<>;
+#endif
 
 }  // namespace detail
 

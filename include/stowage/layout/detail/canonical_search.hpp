@@ -323,6 +323,9 @@ private:
     bool stopped_ = false;
 };
 using canonical_search = basic_canonical_search<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_canonical_search<>;
+#endif
 
 }  // namespace detail
 

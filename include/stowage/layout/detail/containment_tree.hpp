@@ -147,5 +147,8 @@ private:
     std::array<std::size_t, 128> stack_{};  // at most one waiting node a level
 };
 using containment_tree = basic_containment_tree<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_containment_tree<>;
+#endif
 
 }  // namespace stowage::layout::detail

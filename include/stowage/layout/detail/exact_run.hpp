@@ -293,5 +293,8 @@ private:
     int patience_ = 0;
 };
 using exact_run = basic_exact_run<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_exact_run<>;
+#endif
 
 }  // namespace stowage::layout::detail

@@ -85,5 +85,8 @@ private:
     std::size_t byte_limit_;
 };
 using failure_memo = basic_failure_memo<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_failure_memo<>;
+#endif
 
 }  // namespace stowage::layout::detail

@@ -131,5 +131,8 @@ private:
     std::vector<chunk> chunks_;
 };
 using free_gaps = basic_free_gaps<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_free_gaps<>;
+#endif
 
 }  // namespace stowage::layout::detail

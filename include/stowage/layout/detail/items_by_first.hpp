@@ -44,5 +44,8 @@ struct basic_items_by_first {
     std::vector<std::uint32_t> start;     ///< per section: the first place of those that begin there or later
 };
 using items_by_first = basic_items_by_first<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template struct basic_items_by_first<>;
+#endif
 
 }  // namespace stowage::layout::detail

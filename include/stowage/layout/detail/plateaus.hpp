@@ -115,5 +115,8 @@ private:
     std::vector<plateau> heap_;  // by height, then left end; with stale entries
 };
 using plateaus = basic_plateaus<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_plateaus<>;
+#endif
 
 }  // namespace stowage::layout::detail

@@ -200,5 +200,8 @@ private:
     bool fresh_ = true;
 };
 using pool_assignment = basic_pool_assignment<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_pool_assignment<>;
+#endif
 
 }  // namespace stowage::layout::detail

@@ -133,5 +133,8 @@ private:
     lists covering_;
 };
 using rising_obstacles = basic_rising_obstacles<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_rising_obstacles<>;
+#endif
 
 }  // namespace stowage::layout::detail

@@ -164,5 +164,8 @@ private:
     std::uint64_t run_ = 0;
 };
 using section_grower = basic_section_grower<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_section_grower<>;
+#endif
 
 }  // namespace stowage::layout::detail

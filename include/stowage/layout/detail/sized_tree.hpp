@@ -82,5 +82,8 @@ private:
     std::vector<std::size_t> waiting_;
 };
 using sized_tree = basic_sized_tree<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_sized_tree<>;
+#endif
 
 }  // namespace stowage::layout::detail

@@ -100,5 +100,8 @@ private:
     std::vector<node> nodes_;
 };
 using slack_tree = basic_slack_tree<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_slack_tree<>;
+#endif
 
 }  // namespace stowage::layout::detail

@@ -390,5 +390,8 @@ private:
     std::uint64_t own_work_ = 0;
 };
 using valley_engine = basic_valley_engine<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_valley_engine<>;
+#endif
 
 }  // namespace stowage::layout::detail

@@ -260,5 +260,8 @@ private:
     std::uint64_t work_ = 0;
 };
 using pivot_finder = basic_pivot_finder<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_pivot_finder<>;
+#endif
 
 }  // namespace stowage::layout::detail

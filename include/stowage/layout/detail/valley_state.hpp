@@ -399,5 +399,8 @@ private:
     std::int64_t changed_to_height_ = 0;
 };
 using valley_state = basic_valley_state<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_valley_state<>;
+#endif
 
 }  // namespace stowage::layout::detail

@@ -161,5 +161,8 @@ private:
     std::size_t nodes_ = 0;
 };
 using branch_search = basic_branch_search<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_branch_search<>;
+#endif
 
 }  // namespace stowage::order::detail

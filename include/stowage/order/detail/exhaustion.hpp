@@ -223,5 +223,8 @@ private:
     std::size_t base_ = 0;
 };
 using exhaustion = basic_exhaustion<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_exhaustion<>;
+#endif
 
 }  // namespace stowage::order::detail

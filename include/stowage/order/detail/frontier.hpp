@@ -225,5 +225,8 @@ private:
     std::int64_t live_;
 };
 using frontier = basic_frontier<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_frontier<>;
+#endif
 
 }  // namespace stowage::order::detail

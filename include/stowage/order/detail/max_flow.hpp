@@ -202,5 +202,8 @@ private:
     std::uint64_t visited_ = 0;
 };
 using flow_network = basic_flow_network<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_flow_network<>;
+#endif
 
 }  // namespace stowage::order::detail

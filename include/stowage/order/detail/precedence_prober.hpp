@@ -289,5 +289,8 @@ private:
     stowage::detail::splitmix64 random_{7};
 };
 using precedence_prober = basic_precedence_prober<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_precedence_prober<>;
+#endif
 
 }  // namespace stowage::order::detail

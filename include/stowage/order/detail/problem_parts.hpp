@@ -199,5 +199,8 @@ private:
     operator_index between_at_ = no_operator;
 };
 using problem_parts = basic_problem_parts<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_problem_parts<>;
+#endif
 
 }  // namespace stowage::order::detail

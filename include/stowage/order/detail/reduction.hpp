@@ -143,6 +143,9 @@ private:
     std::vector<std::uint8_t> touches_;
 };
 using reducer = basic_reducer<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_reducer<>;
+#endif
 
 /// The reduction of `problem`, which must run forwards.
 template <class = void>

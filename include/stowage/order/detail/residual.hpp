@@ -241,5 +241,8 @@ private:
     std::vector<std::vector<operator_index>> orders_;
 };
 using residual = basic_residual<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_residual<>;
+#endif
 
 }  // namespace stowage::order::detail

@@ -381,5 +381,8 @@ private:
     split_log* log_ = nullptr;
 };
 using split_search = basic_split_search<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_split_search<>;
+#endif
 
 }  // namespace stowage::order::detail

@@ -204,5 +204,8 @@ private:
     int shift_ = 0;
 };
 using tracked_order = basic_tracked_order<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_tracked_order<>;
+#endif
 
 }  // namespace stowage::order::detail

@@ -249,5 +249,8 @@ private:
     std::vector<operator_index> scratch_;
 };
 using component_seeker = basic_component_seeker<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_component_seeker<>;
+#endif
 
 }  // namespace stowage::order::detail

@@ -191,5 +191,8 @@ private:
     std::size_t keys_of_commit_ = 0;
 };
 using valley_engine = basic_valley_engine<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_valley_engine<>;
+#endif
 
 }  // namespace stowage::order::detail

@@ -185,5 +185,8 @@ private:
     bool failed_forwards_ = true;
 };
 using valley_solver = basic_valley_solver<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_valley_solver<>;
+#endif
 
 }  // namespace stowage::order::detail

@@ -155,5 +155,8 @@ private:
     std::vector<std::int64_t> offsets_;  // -1: not placed
 };
 using fixed_places = basic_fixed_places<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_fixed_places<>;
+#endif
 
 }  // namespace stowage::roam::detail

@@ -102,5 +102,8 @@ private:
     free_set free_;
 };
 using arena_map = basic_arena_map<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_arena_map<>;
+#endif
 
 }  // namespace stowage::turnip::detail

@@ -134,5 +134,8 @@ private:
     std::priority_queue<open_node> open_;
 };
 using bound_branching = basic_bound_branching<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_bound_branching<>;
+#endif
 
 }  // namespace stowage::turnip::detail

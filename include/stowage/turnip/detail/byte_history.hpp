@@ -93,5 +93,8 @@ private:
     std::vector<generation> generations_;
 };
 using byte_history = basic_byte_history<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_byte_history<>;
+#endif
 
 }  // namespace stowage::turnip::detail

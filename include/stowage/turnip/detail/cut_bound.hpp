@@ -153,6 +153,9 @@ private:
     std::vector<operator_index> stack_;
 };
 using cut_bound = basic_cut_bound<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_cut_bound<>;
+#endif
 
 /// The largest bound of up to some hundred operators, spread evenly over the order; fewer in long programs.
 template <class = void>

@@ -237,5 +237,8 @@ private:
     std::vector<buffer_index> sorted_;
 };
 using emitter = basic_emitter<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_emitter<>;
+#endif
 
 }  // namespace stowage::turnip::detail

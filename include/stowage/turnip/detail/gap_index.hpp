@@ -74,5 +74,8 @@ private:
     std::vector<std::uint32_t> latest_;  // tree: the largest upper + 1
 };
 using gap_index = basic_gap_index<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_gap_index<>;
+#endif
 
 }  // namespace stowage::turnip::detail

@@ -180,5 +180,8 @@ private:
     std::map<std::int64_t, piece> pieces_;
 };
 using horizon_arena = basic_horizon_arena<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_horizon_arena<>;
+#endif
 
 }  // namespace stowage::turnip::detail

@@ -331,5 +331,8 @@ private:
     std::vector<item> homes_;  // what must be back at its address at the end
 };
 using horizon_run = basic_horizon_run<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_horizon_run<>;
+#endif
 
 }  // namespace stowage::turnip::detail

@@ -105,5 +105,8 @@ private:
     std::vector<std::size_t> next_;
 };
 using horizon_uses = basic_horizon_uses<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_horizon_uses<>;
+#endif
 
 }  // namespace stowage::turnip::detail

@@ -158,6 +158,9 @@ private:
     std::vector<window> windows_;
     std::size_t looks_ = 0;
 };
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_address_chooser<>;
+#endif
 
 /// Moves rectangles of one device, in the order in which they begin, to free addresses below `capacity` whose
 /// last users ended earliest; nothing is moved onto another, and what is tied to one place stays. The plan's

@@ -209,5 +209,8 @@ private:
     side_count after_ = side_count::compute;
 };
 using least_cut_bound = basic_least_cut_bound<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_least_cut_bound<>;
+#endif
 
 }  // namespace stowage::turnip::detail

@@ -384,6 +384,9 @@ private:
     std::vector<std::uint32_t> first_version_;   // by buffer
     std::vector<operand_use> operands_;
 };
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_model_builder<>;
+#endif
 
 /// The model of a legal order of a taskgraph. O(accesses + steps x devices).
 template <class = void>

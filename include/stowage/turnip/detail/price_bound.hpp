@@ -390,5 +390,8 @@ private:
     std::vector<double> best_prices_;
 };
 using price_bound = basic_price_bound<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_price_bound<>;
+#endif
 
 }  // namespace stowage::turnip::detail

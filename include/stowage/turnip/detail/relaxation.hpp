@@ -218,5 +218,8 @@ private:
     std::vector<double> ranked_;
 };
 using relaxation = basic_relaxation<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_relaxation<>;
+#endif
 
 }  // namespace stowage::turnip::detail

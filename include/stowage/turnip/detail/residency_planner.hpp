@@ -336,5 +336,8 @@ private:
     std::size_t repair_work_ = 0;
 };
 using residency_planner = basic_residency_planner<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_residency_planner<>;
+#endif
 
 }  // namespace stowage::turnip::detail

@@ -248,5 +248,8 @@ private:
     std::uint64_t work_ = 0;
 };
 using residency_search = basic_residency_search<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_residency_search<>;
+#endif
 
 }  // namespace stowage::turnip::detail

@@ -274,5 +274,8 @@ private:
     std::uint64_t calls_ = 0;
 };
 using shelf = basic_shelf<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_shelf<>;
+#endif
 
 }  // namespace stowage::turnip::detail

@@ -341,5 +341,8 @@ private:
     simulation result_;
 };
 using simulator = basic_simulator<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_simulator<>;
+#endif
 
 }  // namespace stowage::turnip::detail

@@ -392,5 +392,8 @@ private:
     std::vector<char> saved_;                              // by buffer: 1 once its copy was made in this run
 };
 using stower = basic_stower<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_stower<>;
+#endif
 
 }  // namespace stowage::turnip::detail

@@ -134,5 +134,8 @@ private:
     std::size_t unfit_ = 0;
 };
 using time_planner = basic_time_planner<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_time_planner<>;
+#endif
 
 }  // namespace stowage::turnip::detail

@@ -291,5 +291,8 @@ private:
     std::vector<byte_access> sorted_;
 };
 using memgraph_accesses = basic_memgraph_accesses<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_memgraph_accesses<>;
+#endif
 
 }  // namespace stowage::verify::detail

@@ -63,6 +63,9 @@ private:
     std::vector<std::size_t> begin_ = {0};
 };
 using sorted_accesses = basic_sorted_accesses<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_sorted_accesses<>;
+#endif
 
 /// Two operators of which the second must run after the first.
 struct operator_pair {

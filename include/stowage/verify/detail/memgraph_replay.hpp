@@ -232,5 +232,8 @@ private:
     operator_index known_operator_ = no_operator;
 };
 using memgraph_replay = basic_memgraph_replay<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_memgraph_replay<>;
+#endif
 
 }  // namespace stowage::verify::detail
