@@ -60,7 +60,7 @@ struct variant {
 };
 
 std::vector<variant> variants() {
-    std::vector<variant> all(12);
+    std::vector<variant> all(14);
     all[0].name = "all";
     all[1].name = "no_reductions";
     all[1].policy.parts.reductions = {false, false, false, false};
@@ -85,6 +85,10 @@ std::vector<variant> variants() {
     all[10].policy.moves = false;
     all[11].name = "no_contraction";
     all[11].policy.parts.reductions.contract = false;
+    all[12].name = "no_search_first";
+    all[12].policy.search_first = false;
+    all[13].name = "no_narrow";
+    all[13].policy.narrow = false;
     return all;
 }
 
