@@ -172,12 +172,13 @@ template <class = void>
 /// The reduction of `problem`, which must run forwards.
 template <class = void>
 [[nodiscard]] reduction reduce(const order_problem& problem, const reduction_settings& settings = {}) {
-    constexpr std::size_t fewest_joined = 32;  // one in so many, or another round does not pay
+    // One in so many, or a round does not pay: a first one is not made, a later one is the last.
+    constexpr std::size_t fewest_joined = 32;
     reduction result = reducer(problem, settings)();
-    while (settings.contract) {
+    for (bool first = true; settings.contract; first = false) {
         contractor join(result.problem);
         const std::size_t joined = join.join();
-        if (joined == 0) break;
+        if (joined == 0 || (first && joined < result.origin.size() / fewest_joined)) break;
         contraction small = join();
         result =
             compose(result, {std::move(small.problem), std::move(small.origin), std::move(small.members)});
