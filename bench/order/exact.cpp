@@ -60,10 +60,10 @@ struct variant {
 };
 
 std::vector<variant> variants() {
-    std::vector<variant> all(11);
+    std::vector<variant> all(14);
     all[0].name = "all";
     all[1].name = "no_reductions";
-    all[1].policy.parts.reductions = {false, false, false};
+    all[1].policy.parts.reductions = {false, false, false, false};
     all[2].name = "no_segments";
     all[2].policy.parts.segments = false;
     all[3].name = "no_relaxed_segments";
@@ -83,6 +83,12 @@ std::vector<variant> variants() {
     all[9].policy.branches.nodes = 1;
     all[10].name = "no_moves";
     all[10].policy.moves = false;
+    all[11].name = "no_contraction";
+    all[11].policy.parts.reductions.contract = false;
+    all[12].name = "no_search_first";
+    all[12].policy.search_first = false;
+    all[13].name = "no_narrow";
+    all[13].policy.narrow = false;
     return all;
 }
 

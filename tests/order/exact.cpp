@@ -68,6 +68,9 @@ TEST_CASE("exact proves the least peak, and no policy claims more than holds") {
                 policy.branches.split_operators = random.below(3);
                 policy.branches.split_before = random.below(2) == 0;
                 policy.moves = random.below(2) == 0;
+                policy.parts.reductions.contract = random.below(2) == 0;
+                policy.search_first = random.below(2) == 0;
+                policy.narrow = random.below(2) == 0;
                 REQUIRE(solve(graph, policy, 200'000).lower_bound <= least);
                 break;
             }

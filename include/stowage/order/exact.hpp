@@ -36,7 +36,9 @@ struct exact {
     detail::valley_settings valleys{};                   ///< rule 10
     detail::branch_settings branches{.nodes = 100'000};  ///< rules 9 and 14 to 17
     bool moves = true;                                   ///< rules 12 and 13: cut moves and local search
-    std::size_t rounds = 12;  ///< of more local search and more branching, while the program stays open
+    bool search_first = true;  ///< local search before the first decision, where the best order is far off
+    bool narrow = true;        ///< bisection towards the bound, while the last byte stays open
+    std::size_t rounds = 12;   ///< of more local search and more branching, while the program stays open
 
     /// A better order; empty if there is none.
     template <class = void>
@@ -90,19 +92,21 @@ private:
         const auto below_best = [&](const detail::branch_settings& settings) {
             return [&](detail::workbench& part) { detail::search_below_best(part, settings, name); };
         };
-        const auto narrow = [&](detail::workbench& part) { detail::narrow_gap(part, full, name); };
+        const auto narrow_down = [&](detail::workbench& part) {
+            if (narrow) detail::narrow_gap(part, full, name);
+        };
         run(cut);
         run([&](detail::workbench& part) {
             if (moves) cut_moves{}.search(part);
             if (!part.finished()) cut(part);
         });
         run([&](detail::workbench& part) { detail::search_valleys(part, 300, valleys); });
-        if (gap_exceeds(bench, 100)) run(search);  // one byte below a bad order says nothing
+        if (search_first && gap_exceeds(bench, 100)) run(search);  // one byte below a bad order says nothing
         run(below_best(plain));
         run(search);
         run(below_best(plain));
         run(below_best(full));
-        if (gap_exceeds(bench, 5)) run(narrow);
+        if (gap_exceeds(bench, 5)) run(narrow_down);
         for (std::size_t round = 0; round < rounds && !bench.finished(); ++round) {
             plain.split.states = full.split.states = std::min(branches.split.states, 4 * full.split.states);
             plain.nodes = std::min(branches.nodes, 6 * plain.nodes);
@@ -112,7 +116,7 @@ private:
             run(search);
             run([&](detail::workbench& part) { detail::search_valleys(part, 3'000, valleys); });
             run(below_best(full));
-            run(narrow);
+            run(narrow_down);
         }
     }
     /// True if the best order is more than so many thousandths above what is proven.

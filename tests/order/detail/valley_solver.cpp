@@ -119,8 +119,10 @@ TEST_CASE("a reduction keeps the least peak, an expanded order its hills") {
             stowage::make_tensor_graph(stowage::test::any_program(random, random_shape(random)));
         const std::int64_t least = stowage::test::least_peak(graph);
         const order::order_problem problem = order::make_order_problem(graph);
-        const order::reduction_settings settings{
-            .last_users = random.below(3) != 0, .idle = random.below(3) != 0, .merge = random.below(3) != 0};
+        const order::reduction_settings settings{.last_users = random.below(3) != 0,
+                                                 .idle = random.below(3) != 0,
+                                                 .merge = random.below(3) != 0,
+                                                 .contract = random.below(3) != 0};
         const order::reduction reduced = order::reduce(problem, settings);
         order::valley_solver solver(reduced.problem);
         order::search_effort effort{.state_limit = 1'000'000};

@@ -39,6 +39,16 @@ std::int64_t forced_flow(cut_network& network, operator_index v, operator_index 
     return most;
 }
 
+/// Books the work on `network` since `paid`, and one copy of its flow.
+template <class = void>
+void pay_for(cut_network& network, std::uint64_t& paid, search_effort& effort) {
+    constexpr std::uint64_t work_a_unit = 256;
+    const std::uint64_t visited = network.flow().visited();
+    if (effort.account != nullptr)
+        effort.account->spend(1 + (network.flow().arc_count() + visited - paid) / work_a_unit);
+    paid = visited;
+}
+
 /// The pairs of a tight operator and one that is free there that lose most slack there, on one side; and
 /// all pairs of tight operators.
 template <class = void>
@@ -50,8 +60,10 @@ std::vector<branching_pair> promising_pairs(std::vector<cut_network>& networks,
     std::vector<branching_pair> pairs;
     for (std::size_t k = 0; k < networks.size(); ++k) {
         const auto& [slack, v] = tight[k];
+        std::uint64_t paid = networks[k].flow().visited();
         const double scale = static_cast<double>(tight[0].first + 1) / static_cast<double>(slack + 1);
         for (const operator_index u : std::vector<operator_index>(networks[k].free_operators())) {
+            pay_for(networks[k], paid, effort);
             if (effort.exhausted() && !pairs.empty()) return pairs;
             for (const bool u_first : {true, false}) {
                 const std::int64_t lost = std::min(
@@ -61,8 +73,6 @@ std::vector<branching_pair> promising_pairs(std::vector<cut_network>& networks,
                 pairs.push_back({static_cast<double>(lost) / static_cast<double>(slack + 1) * scale, u, v});
             }
         }
-        if (effort.account != nullptr)
-            effort.account->spend(1 + networks[k].free_operators().size() * saved[k].size() / 256);
     }
     const auto better = [](const branching_pair& a, const branching_pair& b) {
         return std::tie(b.score, a.second, a.first) < std::tie(a.score, b.second, b.first);
@@ -92,7 +102,9 @@ template <class = void>
     std::vector<std::vector<std::int64_t>> saved;
     for (std::size_t k = 0; k < count; ++k) {
         networks.emplace_back(rest.problem());
+        std::uint64_t paid = 0;
         networks.back().least_live(tight[k].second);
+        pay_for(networks.back(), paid, effort);
         saved.push_back(networks.back().flow().residual());
     }
     // How much slack the dependency a -> b costs: with b there, a must be.
@@ -101,15 +113,16 @@ template <class = void>
         double sum = 0;
         for (std::size_t k = 0; k < count; ++k) {
             const std::int64_t room = tight[k].first + 1;
+            std::uint64_t paid = networks[k].flow().visited();
             const std::int64_t lost = std::min(room, forced_flow(networks[k], tight[k].second, a, b, room));
             networks[k].flow().restore(saved[k]);
+            pay_for(networks[k], paid, effort);
             const double scale = static_cast<double>(tight[0].first + 1) / static_cast<double>(room);
             const double share =
                 lost >= room ? 1.0 : static_cast<double>(lost) / static_cast<double>(room) * scale;
             largest = std::max(largest, share);
             sum += share;
         }
-        if (effort.account != nullptr) effort.account->spend(1 + count * saved[0].size() / 512);
         return largest + 0.01 * sum;
     };
     branching_pair best;

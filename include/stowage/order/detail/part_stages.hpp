@@ -26,7 +26,7 @@ template <class = void>
 class basic_part_stages {
 public:
     /// What making it takes, for affords_passes().
-    static constexpr std::size_t passes = 5;
+    static constexpr std::size_t passes = 15;
     basic_part_stages(workbench& bench, const parts_settings& settings, std::string_view finder)
         : bench_(&bench), finder_(finder), parts_(bench.problem(), settings) {
         for (const candidate& found : bench.pool())

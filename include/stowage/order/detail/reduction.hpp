@@ -1,14 +1,17 @@
 #pragma once
 // A smaller problem with the same hills (papers/order.md, rule 6): operators that touch no tensor and need no
 // workspace are left out and their dependencies bridged; consumers that cannot be the last are no longer
-// listed; tensors with the same users become one.
+// listed; tensors with the same users become one; operators that may run one right after the other become
+// one.
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include <stowage/order/detail/contraction.hpp>
 #include <stowage/order/detail/order_problem.hpp>
 
 namespace stowage::order::detail {
@@ -17,6 +20,7 @@ namespace stowage::order::detail {
 struct reduction {
     order_problem problem;               ///< operator k is origin[k] of the whole; every hill is the same
     std::vector<operator_index> origin;  ///< ascending
+    rows members;  ///< of each operator: those of the whole that it stands for, in running order
 };
 
 /// Which simplifications reduce() makes.
@@ -24,6 +28,7 @@ struct reduction_settings {
     bool last_users = true;  ///< a consumer with a successor that uses the tensor too cannot be the last
     bool idle = true;        ///< leave out operators without tensors and workspace (rule 6)
     bool merge = true;       ///< tensors with the same users become one
+    bool contract = true;    ///< operators that lose nothing side by side become one (contraction.hpp)
 };
 
 /// Makes a reduction. Reuses nothing; O(size), and O(d) for each consumer with d successors.
@@ -42,6 +47,10 @@ public:
         add_operators(result, builder, number);
         add_tensors(builder, number);
         result.problem = builder.finish();
+        for (const operator_index op : result.origin) {
+            result.members.values.push_back(op);
+            result.members.begin.push_back(static_cast<std::uint32_t>(result.members.values.size()));
+        }
         return result;
     }
 
@@ -147,10 +156,39 @@ using reducer = basic_reducer<>;
 STOWAGE_TEMPLATES template class basic_reducer<>;
 #endif
 
+/// `inner` is a reduction of the problem of `outer`: both in one.
+template <class = void>
+[[nodiscard]] reduction compose(const reduction& outer, reduction inner) {
+    rows members;
+    for (operator_index k = 0; k < inner.origin.size(); ++k) {
+        for (const operator_index op : inner.members[k]) {
+            const auto row = outer.members[op];
+            members.values.insert(members.values.end(), row.begin(), row.end());
+        }
+        members.begin.push_back(static_cast<std::uint32_t>(members.values.size()));
+        inner.origin[k] = outer.origin[inner.origin[k]];
+    }
+    inner.members = std::move(members);
+    return inner;
+}
+
 /// The reduction of `problem`, which must run forwards.
 template <class = void>
 [[nodiscard]] reduction reduce(const order_problem& problem, const reduction_settings& settings = {}) {
-    return reducer(problem, settings)();
+    // One in so many, or a round does not pay: a first one is not made, a later one is the last.
+    constexpr std::size_t fewest_joined = 32;
+    reduction result = reducer(problem, settings)();
+    for (bool first = true; settings.contract; first = false) {
+        contractor join(result.problem);
+        const std::size_t joined = join.join();
+        if (joined == 0 || (first && joined < result.origin.size() / fewest_joined)) break;
+        contraction small = join();
+        result =
+            compose(result, {std::move(small.problem), std::move(small.origin), std::move(small.members)});
+        result = compose(result, reducer(result.problem, settings)());
+        if (joined < result.origin.size() / fewest_joined) break;
+    }
+    return result;
 }
 
 /// An order of the whole with the peak of `order`, an order of the reduced problem: operators left out run as
@@ -159,7 +197,7 @@ template <class = void>
 [[nodiscard]] std::vector<operator_index> expand(const order_problem& whole, const reduction& reduced,
                                                  std::span<const operator_index> order) {
     std::vector<std::uint8_t> kept(whole.operator_count(), 0);
-    for (const operator_index op : reduced.origin)
+    for (const operator_index op : reduced.members.values)
         kept[op] = 1;
     std::vector<std::uint32_t> waiting(whole.operator_count());
     std::vector<operator_index> result;
@@ -184,8 +222,10 @@ template <class = void>
     }
     run_ready();
     for (const operator_index op : order) {
-        run(reduced.origin[op]);
-        run_ready();
+        for (const operator_index member : reduced.members[op]) {
+            run(member);
+            run_ready();
+        }
     }
     return result;
 }
