@@ -90,20 +90,6 @@ TEST_CASE("no budget, a request to stop: the plan is still complete") {
     }
 }
 
-TEST_CASE("the order search has at least two states an operator, however few are asked for") {
-    stowage::program chain;
-    auto last = chain.add_buffer({.bytes = 1});
-    chain.add_operator({.writes = {last}});
-    for (int i = 1; i < 30; ++i) {
-        const auto next = chain.add_buffer({.bytes = 1});
-        chain.add_operator({.reads = {last}, .writes = {next}});
-        last = next;
-    }
-    const auto graph = stowage::make_tensor_graph(chain);
-    CHECK(stowage::roam::detail::order_share({.states = 1}, 0.6, graph).states == 60);
-    CHECK(stowage::roam::detail::order_share({.states = 500}, 0.6, graph).states == 500);
-}
-
 TEST_CASE("the same options give the same plan; progress is told") {
     const tensor_graph graph = make_tensor_graph(test::random_program(5, {.operators = 60}));
     std::vector<std::string> phases;

@@ -24,8 +24,7 @@ struct progress {
 struct options {
     std::int64_t alignment = 1;  ///< every offset is a multiple of this beside a buffer's own; 256 suits CUDA
     std::optional<std::chrono::nanoseconds> budget = {};  ///< wall-clock limit; if set it replaces `states`
-    std::uint64_t states = 500'000;  ///< limit of each search in units of work, about 1 us each; at least two
-                                     ///< an operator for orders and one a buffer for layouts
+    std::uint64_t states = 500'000;  ///< limit of each search in units of work, about 1 us each
     /// If a layout is left above what is proven, lay out other orders too; roam::best does so whatever this
     /// says.
     bool try_other_orders = false;

@@ -75,13 +75,11 @@ template <class = void>
 }
 
 /// The share of the order search: of a wall-clock budget no more than leaves time for a first layout, which
-/// takes some 200 ns a buffer and an operator; of states at least two an operator, which the first cut and
-/// the list rules take, so that a program of any size has these.
+/// takes some 200 ns a buffer and an operator.
 template <class = void>
 [[nodiscard]] search_limits order_share(search_limits limits, double share, const tensor_graph& graph) {
     const std::optional<std::chrono::nanoseconds> whole = limits.time;
     limits = share_of(limits, share);
-    limits.states = std::max<std::uint64_t>(limits.states, 2 * graph.operator_count());
     if (whole) {
         const std::chrono::nanoseconds layout(200 * (graph.buffer_count() + graph.operator_count()));
         limits.time = std::max(std::chrono::nanoseconds(0), std::min(*limits.time, *whole - layout));
