@@ -236,3 +236,11 @@ TEST_CASE("a user's policy whose layout is wrong is refused by name, alone and i
     CHECK_THROWS_WITH_AS(static_cast<void>(layout::plan(problem, all_at{32})), doctest::Contains("multiple"),
                          stowage::layout_error);
 }
+
+TEST_CASE("a pin keeps its alignment although gaps cover the lifetime whole") {
+    layout::problem problem;
+    problem.buffers = {{.lower = 0, .upper = 4, .size = 3, .alignment = 8, .offset = 12, .gaps = {{0, 4}}}};
+    CHECK_THROWS_AS(static_cast<void>(layout::plan(problem)), stowage::layout_error);
+    problem.buffers[0].offset = 16;
+    CHECK(layout::plan(problem).offsets == layout::offset_list{16});
+}
