@@ -56,3 +56,17 @@ TEST_CASE("what is left of the clock, and the user's token, can be handed on") {
     const budget late({.time = 1ms}, budget::clock::now() - 1s);
     CHECK(late.time_left().value() == 0ns);
 }
+
+TEST_CASE("an account without states keeps its clock and its stop token") {
+    stowage::budget spent({.states = 1});
+    CHECK_FALSE(spent.spend(5));
+    stowage::budget passes = spent.without_states();
+    CHECK_FALSE(passes.exhausted());
+    CHECK(passes.spend(1'000'000));
+    stowage::budget late({.time = std::chrono::nanoseconds{0}});
+    CHECK(late.without_states().exhausted());
+    std::stop_source stopped;
+    stopped.request_stop();
+    stowage::budget asked({.stop = stopped.get_token()});
+    CHECK(asked.without_states().exhausted());
+}

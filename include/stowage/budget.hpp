@@ -78,6 +78,15 @@ public:
         part.exhausted_ = exhausted_ || part.states_ == 0;
         return part;
     }
+    /// The same clock and stop token without a limit in states, for a pass that is due whatever else was
+    /// spent.
+    [[nodiscard]] budget without_states() const {
+        budget result = *this;
+        result.states_ = unlimited;
+        result.exhausted_ = false;
+        result.look();
+        return result;
+    }
     /// Books what a slice has spent.
     void settle(const budget& part) { spend(part.spent_); }
 

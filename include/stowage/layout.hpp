@@ -4,6 +4,7 @@
 #include <stowage/layout/any_policy.hpp>
 #include <stowage/layout/best_fit.hpp>
 #include <stowage/layout/blame.hpp>
+#include <stowage/layout/both_ends.hpp>
 #include <stowage/layout/bounds.hpp>
 #include <stowage/layout/branch_and_bound.hpp>
 #include <stowage/layout/caching_allocator.hpp>

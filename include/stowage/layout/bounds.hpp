@@ -4,12 +4,14 @@
 // papers/layout.md, "Alignment".
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <utility>
 #include <vector>
 
+#include <stowage/budget.hpp>
 #include <stowage/layout/detail/sections.hpp>
 #include <stowage/layout/problem.hpp>
 
@@ -105,10 +107,10 @@ template <class = void>
     return best;
 }
 
-/// The best bound known. Alignments: their greatest common divisor and the 32 most frequent ones are tried.
-/// O(n log n).
+/// The best bound known. Alignments: their greatest common divisor and the 32 most frequent ones are tried,
+/// as long as the account's clock, if one is given, leaves time for them. O(n log n).
 template <class = void>
-[[nodiscard]] section_bound lower_bound(const sections& compact) {
+[[nodiscard]] section_bound lower_bound(const sections& compact, const budget* account = nullptr) {
     section_bound best{compact.max_load(), bound_reason::load, compact.peak(), 1, 0};
     std::vector<std::int64_t> alignments;
     for (const item& entry : compact.items) {
@@ -124,7 +126,9 @@ template <class = void>
     }
     std::sort(steps.begin(), steps.end(), [](const auto& a, const auto& b) { return a > b; });
     if (steps.size() > 33) steps.resize(33);
+    const std::chrono::nanoseconds of_a_step(100 * compact.items.size());
     for (const auto& [count, step] : steps) {
+        if (account != nullptr && !account->affords(of_a_step)) break;
         if (const section_bound bound = stepped_bound(compact, step); bound.bytes > best.bytes) best = bound;
     }
     for (std::size_t i = 0; compact.pinned && i < compact.items.size(); ++i) {

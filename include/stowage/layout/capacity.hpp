@@ -48,8 +48,13 @@ template <layout_policy Policy>
     const detail::sections compact = detail::checked_sections(problem);
     capacity_answer answer;
     answer.load = compact.max_load();
-    answer.lower_bound = detail::lower_bound(compact).bytes;
     std::int64_t target = std::numeric_limits<std::int64_t>::max();
+    answer.offsets = detail::early_layout(problem, compact, account);
+    if (!answer.offsets.empty()) {
+        target = arena_of(problem, answer.offsets);
+        answer.found_by = first_fit{}.name();
+    }
+    answer.lower_bound = detail::lower_bound(compact, &account).bytes;
     const auto improve = [&](std::int64_t bound, bool decide) {
         context context{.account = account,
                         .lower_bound = bound,

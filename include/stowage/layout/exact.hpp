@@ -126,6 +126,7 @@ private:
     /// problem, so it is not kept.
     template <class = void>
     [[nodiscard]] offset_list simpler(const problem& problem, context& context) const {
+        if (!detail::affords_layout(context.account, 2 * problem.buffers.size())) return {};
         const layout::problem strict = detail::simpler_problem(problem, options.common_alignment);
         detail::sections compact;
         try {
@@ -137,7 +138,8 @@ private:
         const std::uint64_t most = context.account.timed() ? 500'000 : context.account.left() / 2;
         budget part = context.account.slice(most);
         layout::context own{.account = part,
-                            .lower_bound = std::max(context.lower_bound, detail::lower_bound(compact).bytes),
+                            .lower_bound = std::max(context.lower_bound,
+                                                    detail::lower_bound(compact, &context.account).bytes),
                             .target = context.target,
                             .seed = context.seed,
                             .compact = &compact,

@@ -13,6 +13,7 @@
 #include <stowage/budget.hpp>
 #include <stowage/error.hpp>
 #include <stowage/layout/best_fit.hpp>
+#include <stowage/layout/both_ends.hpp>
 #include <stowage/layout/bounds.hpp>
 #include <stowage/layout/detail/sections.hpp>
 #include <stowage/layout/detail/validate.hpp>
@@ -32,11 +33,13 @@ namespace stowage::layout {
 /// only problems that stay open take. Limits that are given are kept as they are.
 inline constexpr std::uint64_t default_states = 1'500'000;
 
-/// What plan() runs where no policy is given: skylines by every key, the fits, the exact search; then, where
-/// pins or gaps are too many for it, skylines with noise until the account is exhausted.
+/// What plan() runs where no policy is given: a fit from both ends, skylines by every key, the fits, the
+/// exact search; then, where pins or gaps are too many for it, skylines with noise until the account is
+/// exhausted.
 template <class Tag = void>
 [[nodiscard]] auto default_portfolio() {
     return portfolio{
+        both_ends{},
         skylines{},
         first_fit{{.order = placement_order::size}},
         best_fit{{.order = placement_order::size}},
@@ -66,6 +69,8 @@ template <class = void>
 template <class Policy>
 inline constexpr bool needs_no_check = false;
 template <>
+inline constexpr bool needs_no_check<both_ends> = true;
+template <>
 inline constexpr bool needs_no_check<skylines> = true;
 template <>
 inline constexpr bool needs_no_check<first_fit> = true;
@@ -94,13 +99,6 @@ void require_layout(const problem& problem, const offset_list& offsets, const st
     if (!verdict) throw layout_error("the layout of " + policy + " is wrong: " + verdict.reason, {});
 }
 
-/// True if a wall-clock limit leaves time for a layout of so many items: setting up the problem, and what a
-/// policy does before it first looks at the clock, take some 300 ns an item.
-template <class = void>
-[[nodiscard]] bool affords_layout(const budget& account, std::size_t items) {
-    return account.affords(std::chrono::nanoseconds(300 * items));
-}
-
 /// First fit by birth, whatever is left of a budget; empty if an offset passes 2^63 - 1.
 template <class = void>
 [[nodiscard]] offset_list surely(const problem& problem, const sections& compact) {
@@ -111,31 +109,49 @@ template <class = void>
     return offsets;
 }
 
-/// Lays out a problem in one pool, first fit by birth if the policy finds nothing in its time.
+/// The layout that comes before any policy's, so that it does not come on top of a budget of time; empty
+/// where there is none, or first fit by birth takes next to no time. Pins, gaps and mixed alignments make
+/// every layout slow, and so do many buffers. Gaps are taken as closed where nothing is pinned, which makes
+/// it several times as fast.
+template <class = void>
+[[nodiscard]] offset_list early_layout(const problem& problem, const sections& compact,
+                                       const budget& account) {
+    constexpr std::size_t many = 20'000;
+    if (!account.timed() || (compact.plain() && compact.items.size() <= many)) return {};
+    if (compact.gapped && !compact.pinned) {
+        budget unlimited({.states = std::numeric_limits<std::uint64_t>::max()});
+        const auto by_item =
+            place_by_birth(problem, compact, std::numeric_limits<std::int64_t>::max(), unlimited);
+        if (by_item.size() == compact.items.size()) return offsets_by_buffer(problem, compact, by_item);
+    }
+    return surely(problem, compact);
+}
+
+/// Lays out a problem in one pool, first fit by birth if the policy finds nothing, or nothing better than
+/// that where it has been made, in its time.
 template <layout_policy Policy>
 [[nodiscard]] solution plan_one_pool(const problem& problem, const Policy& policy, budget& account,
                                      std::uint64_t seed, std::int64_t proven = 0) {
     const sections compact = checked_sections(problem);
     solution result;
     result.load = compact.max_load();
+    offset_list early = early_layout(problem, compact, account);
     context context{.account = account,
-                    .lower_bound = std::max(lower_bound(compact).bytes, proven),
+                    .lower_bound = std::max(lower_bound(compact, &account).bytes, proven),
                     .seed = seed,
                     .compact = &compact,
                     .compact_of = &problem};
-    // Pins, gaps and mixed alignments make every layout slow, and so do many buffers: within a budget of time
-    // the sure one comes first, so that it does not come on top.
-    constexpr std::size_t many = 20'000;
-    offset_list early;
-    if (account.timed() && (!compact.plain() || compact.items.size() > many))
-        early = surely(problem, compact);
-    if (early.empty() || affords_layout(account, compact.items.size()))
+    if (!early.empty()) context.target = arena_of(problem, early);
+    const std::int64_t least_worthwhile = context.target;
+    if (early.empty() ||
+        (context.target > context.lower_bound && affords_layout(account, compact.items.size())))
         result.offsets = apply(policy, problem, context);
     result.found_by = context.found_by.empty() ? name_of(policy) : context.found_by;
     if constexpr (!needs_no_check<Policy>) {
         if (!result.offsets.empty()) require_layout(problem, result.offsets, result.found_by);
     }
-    if (result.offsets.size() != problem.buffers.size()) {
+    const bool found = result.offsets.size() == problem.buffers.size();
+    if (!found || reaches(arena_of(problem, result.offsets), least_worthwhile)) {
         result.offsets = early.empty() ? surely(problem, compact) : std::move(early);
         if (result.offsets.size() != problem.buffers.size())
             throw overflow_error("first fit by birth: an offset passes 2^63 - 1");

@@ -3,7 +3,9 @@
 // one, so a user's own lambda composes with the library's policies in layout::portfolio.
 
 #include <algorithm>
+#include <chrono>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -19,7 +21,21 @@ namespace stowage::layout {
 
 namespace detail {
 struct sections;
+
+/// True if a wall-clock limit leaves time for a layout of so many items: setting up the problem, and what a
+/// policy does before it first looks at the clock, take some 300 ns an item.
+template <class = void>
+[[nodiscard]] bool affords_layout(const budget& account, std::size_t items) {
+    return account.affords(std::chrono::nanoseconds(300 * items));
 }
+
+/// True if it leaves time for what a search over keys does before each run: some 150 ns an item to rank them
+/// and to set up a skyline.
+template <class = void>
+[[nodiscard]] bool affords_ranking(const budget& account, std::size_t items) {
+    return account.affords(std::chrono::nanoseconds(150 * items));
+}
+}  // namespace detail
 
 /// Offsets of one layout, one a buffer. A search that found none worth having returns an empty list.
 using offset_list = std::vector<std::int64_t>;

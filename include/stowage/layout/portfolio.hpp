@@ -75,7 +75,9 @@ private:
     /// True once no other policy is to be tried.
     template <class Policy>
     static bool improve(const Policy& policy, const problem& problem, context& context, best_so_far& best) {
-        if (context.account.exhausted()) return true;
+        // What it does before it first looks at the clock must not come on top of a budget.
+        if (context.account.exhausted() || !detail::affords_layout(context.account, problem.buffers.size()))
+            return true;
         context.target = best.arena;
         context.found_by.clear();
         offset_list offsets = apply(policy, problem, context);

@@ -45,7 +45,11 @@ struct skylines {
     [[nodiscard]] offset_list operator()(const problem& problem, context& context) const {
         const detail::compact_form form(problem, context);
         const detail::sections& compact = *form;
-        const std::vector<std::int64_t> loads = detail::largest_loads(compact);
+        std::vector<std::int64_t> loads;  // made once a key asks for them
+        const auto values_of = [&](key key) {
+            if (loads.empty() && detail::led_by_load(key)) loads = detail::largest_loads(compact);
+            return detail::key_values(compact, loads, key);
+        };
         // What is pinned or has gaps is beyond a plain skyline; only one of the two is made.
         std::optional<detail::skyline_engine> plain;
         std::optional<detail::obstacle_skyline> around;
@@ -56,16 +60,18 @@ struct skylines {
         sweep state{problem, compact, context, plain, around, {}, context.target, {}, {}};
         if (options.plain_keys) {
             for (const key key : options.keys) {
-                detail::rank(detail::key_values(compact, loads, key), state.ranked);
+                if (!detail::affords_ranking(context.account, compact.items.size())) return state.best;
+                detail::rank(values_of(key), state.ranked);
                 if (try_key(state, key, 0)) return state.best;
             }
         }
         stowage::detail::splitmix64 random(context.seed);
         for (std::uint64_t round = 0; round < options.perturbed_rounds && !options.keys.empty(); ++round) {
+            if (!detail::affords_ranking(context.account, compact.items.size())) return state.best;
             const std::size_t count = options.keys.size();
             const key key = options.keys[round % count];
             const double noise = 0.03 * static_cast<double>(1 + round / count % 6);
-            std::vector<detail::key_value> values = detail::key_values(compact, loads, key);
+            std::vector<detail::key_value> values = values_of(key);
             detail::perturb(values, key, noise, random);
             detail::rank(values, state.ranked);
             if (try_key(state, key, noise)) return state.best;

@@ -138,7 +138,7 @@ private:
             few.descend(first_moves);
             few.offer(name);
         }
-        if (!bench.finished() && bench.pool().size() < 3) detail::offer_list_orders(bench);
+        if (!bench.proven() && bench.pool().size() < 3) detail::offer_list_orders(bench);
     }
 };
 static_assert(searching_order_policy<exact> && detail::bench_policy<exact>);

@@ -21,18 +21,20 @@ namespace stowage::order {
 
 namespace detail {
 
-/// Runs the list rules on the bench, cheapest first, until one meets the bound or a clock runs out.
+/// Runs the list rules on the bench, cheapest first, until one meets the bound or a clock runs out. They take
+/// no states: each is one pass, and the least that a program of any size should get.
 template <class = void>
 void offer_list_orders(workbench& bench) {
     const auto rules =
         std::tuple(in_program_order{}, depth_first{}, depth_first{first_subtree::lightest}, lescea{},
                    xla_list{}, eager_free{}, reversed{lescea{}}, reversed{xla_list{}});
+    budget passes = bench.account().without_states();
     std::size_t position = 0;
-    std::apply(
-        [&](const auto&... rule) {
-            (..., (position == 0 || !bench.finished() ? run_policy(bench, rule, position++) : void()));
-        },
-        rules);
+    const auto run = [&](const auto& rule) {
+        if (position > 0 && (bench.proven() || passes.exhausted())) return;
+        bench.offer(rule.arrange(bench.problem(), &passes), policy_name(rule, position++));
+    };
+    std::apply([&](const auto&... rule) { (..., run(rule)); }, rules);
 }
 
 }  // namespace detail

@@ -1,10 +1,14 @@
 #include <stowage/layout/detail/ranking.hpp>
 
+#include <algorithm>
 #include <cstdint>
+#include <numeric>
+#include <tuple>
 #include <vector>
 
 #include <doctest/doctest.h>
 
+#include <stowage/detail/random.hpp>
 #include <stowage/layout/key.hpp>
 
 namespace layout = stowage::layout;
@@ -60,4 +64,23 @@ TEST_CASE("noise is drawn from its seed and keeps the leading load") {
             if (layout::detail::led_by_load(key)) CHECK(first[i].first == plain[i].first);
         }
     }
+}
+
+TEST_CASE("many items are ranked like few: by each member in turn, ties by index") {
+    stowage::detail::splitmix64 random(11);
+    std::vector<layout::detail::key_value> values(20'000);
+    for (auto& value : values) {
+        const auto drawn = [&] { return static_cast<double>(random.below(6)); };
+        value = {drawn() * 1e200, drawn() * 0.3, random.below(2) == 0 ? 0.0 : random.uniform()};
+    }
+    std::vector<std::uint32_t> ranked;
+    layout::detail::rank(values, ranked);
+    std::vector<std::uint32_t> expected(values.size());
+    std::iota(expected.begin(), expected.end(), 0U);
+    std::stable_sort(expected.begin(), expected.end(), [&](std::uint32_t a, std::uint32_t b) {
+        const auto& x = values[a];
+        const auto& y = values[b];
+        return std::tie(y.first, y.second, y.third) < std::tie(x.first, x.second, x.third);
+    });
+    CHECK(ranked == expected);
 }

@@ -18,41 +18,85 @@
 
 namespace stowage::layout::detail {
 
-/// A set of addresses: disjoint ranges in ascending order that do not touch.
+/// Many sets of addresses, each of disjoint ranges in ascending order that do not touch. The ranges of all
+/// sets lie in one block of memory, as most sets are small: a vector each would cost more to make and to
+/// destroy than to use.
 template <class = void>
-class basic_address_set {
+class basic_address_sets {
 public:
     struct run {
         std::int64_t lower;
         std::int64_t upper;
     };
 
-    [[nodiscard]] const std::vector<run>& runs() const noexcept { return runs_; }
+    explicit basic_address_sets(std::size_t count) : sets_(count) {}
 
-    /// Adds [lower, upper); false if it was all there. O(log m + m') for m runs, m' of them above.
-    bool add(std::int64_t lower, std::int64_t upper) {
-        const auto first = std::lower_bound(runs_.begin(), runs_.end(), lower,
+    /// The ranges of a set, until the next add().
+    template <class Run = run>
+    [[nodiscard]] std::span<const Run> runs(std::size_t set) const {
+        return {pool_.data() + sets_[set].begin, sets_[set].count};
+    }
+
+    /// Adds [lower, upper) to a set; false if it was all there. O(log m + m') for m runs, m' of them above.
+    bool add(std::size_t set, std::int64_t lower, std::int64_t upper) {
+        place& here = sets_[set];
+        run* const begin = pool_.data() + here.begin;
+        run* const end = begin + here.count;
+        run* const first = std::lower_bound(begin, end, lower,
                                             [](const run& r, std::int64_t value) { return r.upper < value; });
-        if (first == runs_.end() || first->lower > upper) {
-            runs_.insert(first, {lower, upper});
+        if (first == end || first->lower > upper) {
+            const auto at = static_cast<std::size_t>(first - begin);
+            if (here.count == here.room) grow(here);
+            run* const moved = pool_.data() + here.begin + at;
+            std::copy_backward(moved, pool_.data() + here.begin + here.count,
+                               pool_.data() + here.begin + here.count + 1);
+            *moved = {lower, upper};
+            ++here.count;
             return true;
         }
         if (first->lower <= lower && first->upper >= upper) return false;
-        auto last = first;
-        while (last != runs_.end() && last->lower <= upper)
+        run* last = first;
+        while (last != end && last->lower <= upper)
             ++last;
         first->lower = std::min(first->lower, lower);
         first->upper = std::max((last - 1)->upper, upper);
-        runs_.erase(first + 1, last);
+        std::copy(last, end, first + 1);
+        here.count -= static_cast<std::uint32_t>(last - first) - 1;
         return true;
     }
 
 private:
-    std::vector<run> runs_;
+    struct place {
+        std::size_t begin = 0;    // in the pool
+        std::uint32_t count = 0;  // runs there
+        std::uint32_t room = 0;   // for so many
+    };
+    /// Moves a set to twice its room; what it leaves goes to the next set that needs so much.
+    void grow(place& here) {
+        const std::uint32_t room = std::max<std::uint32_t>(1, 2 * here.room);
+        const auto size_class = static_cast<std::size_t>(std::bit_width(room));
+        if (left_.size() <= size_class) left_.resize(size_class + 1);
+        std::size_t begin = pool_.size();
+        if (left_[size_class].empty()) {
+            pool_.resize(pool_.size() + room);
+        } else {
+            begin = left_[size_class].back();
+            left_[size_class].pop_back();
+        }
+        std::copy_n(pool_.begin() + static_cast<std::ptrdiff_t>(here.begin), here.count,
+                    pool_.begin() + static_cast<std::ptrdiff_t>(begin));
+        if (here.room > 0) left_[size_class - 1].push_back(here.begin);
+        here.begin = begin;
+        here.room = room;
+    }
+
+    std::vector<place> sets_;
+    std::vector<run> pool_;
+    std::vector<std::vector<std::size_t>> left_;  // by bit width of the room: where it was given up
 };
-using address_set = basic_address_set<>;
+using address_sets = basic_address_sets<>;
 #if defined(STOWAGE_TEMPLATES)
-STOWAGE_TEMPLATES template class basic_address_set<>;
+STOWAGE_TEMPLATES template class basic_address_sets<>;
 #endif
 
 /// O(k) memory for k sections, plus at most O(log k) a placed range (far less where ranges join). Time of a
@@ -68,9 +112,9 @@ public:
     void add(std::span<const section_range> ranges, std::int64_t lower, std::int64_t upper) {
         for (const section_range& range : ranges) {
             for_each_node(range, [&](std::size_t x) {
-                if (x < leaves_) covering_[x].add(lower, upper);
+                if (x < leaves_) covering_.add(x, lower, upper);
                 // What is inside a node is inside those above it: the climb ends where it is known already.
-                while (x >= 1 && inside_[x].add(lower, upper))
+                while (x >= 1 && inside_.add(x, lower, upper))
                     x /= 2;
             });
         }
@@ -151,8 +195,8 @@ public:
 
 private:
     struct cursor {
-        const address_set::run* next;
-        const address_set::run* end;
+        const address_sets::run* next;
+        const address_sets::run* end;
     };
 
     /// Calls `visit` for the O(log k) nodes that make up a range.
@@ -171,20 +215,20 @@ private:
     /// Puts a cursor at the start of each union that counts for `ranges`.
     void gather(std::span<const section_range> ranges) {
         cursors_.clear();
-        const auto take = [&](const address_set& set) {
-            const std::vector<address_set::run>& runs = set.runs();
+        const auto take = [&](const address_sets& sets, std::size_t x) {
+            const auto runs = sets.runs(x);
             if (!runs.empty()) cursors_.push_back({runs.data(), runs.data() + runs.size()});
         };
         for (const section_range& range : ranges) {
-            for_each_node(range, [&](std::size_t x) { take(inside_[x]); });
+            for_each_node(range, [&](std::size_t x) { take(inside_, x); });
             std::size_t l = (static_cast<std::size_t>(range.first) + leaves_) / 2;
             std::size_t r = (static_cast<std::size_t>(range.last) - 1 + leaves_) / 2;
             for (; l != r; l /= 2, r /= 2) {
-                take(covering_[l]);
-                take(covering_[r]);
+                take(covering_, l);
+                take(covering_, r);
             }
             for (; l >= 1; l /= 2)
-                take(covering_[l]);
+                take(covering_, l);
         }
     }
 
@@ -208,8 +252,8 @@ private:
     }
 
     std::size_t leaves_;
-    std::vector<address_set> inside_;    // per node: addresses used in some section below
-    std::vector<address_set> covering_;  // per inner node: addresses of the ranges that the node is a part of
+    address_sets inside_;    // per node: addresses used in some section below
+    address_sets covering_;  // per inner node: addresses of the ranges that the node is a part of
     std::vector<cursor> cursors_;
     std::uint64_t steps_ = 0;
 };

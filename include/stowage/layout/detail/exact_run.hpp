@@ -158,7 +158,7 @@ private:
     }
     [[nodiscard]] bool done() {
         return best_ <= context_.lower_bound || (context_.decide && context_.lower_bound > first_bound_) ||
-               context_.account.exhausted();
+               context_.account.exhausted() || !affords_ranking(context_.account, compact_.items.size());
     }
 
     /// Lets `work` spend at most `units` of the account.

@@ -113,6 +113,8 @@ template <class = void>
 [[nodiscard]] std::vector<std::int64_t> place_by_birth(const problem& problem, const sections& compact,
                                                        std::int64_t limit, budget& account) {
     time_spans spans;
+    spans.lower.reserve(compact.items.size());
+    spans.upper.reserve(compact.items.size());
     for (const item& entry : compact.items) {
         spans.lower.push_back(problem.buffers[entry.buffer].lower);
         spans.upper.push_back(problem.buffers[entry.buffer].upper);

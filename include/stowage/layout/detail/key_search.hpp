@@ -16,6 +16,7 @@
 #include <stowage/layout/detail/sections.hpp>
 #include <stowage/layout/detail/skyline_engine.hpp>
 #include <stowage/layout/key.hpp>
+#include <stowage/layout/policy.hpp>
 
 namespace stowage::layout::detail {
 
@@ -45,7 +46,7 @@ public:
     /// Runs until a layout of at most `target` bytes is in base.offsets (true) or the account runs out
     /// (false).
     bool run(std::int64_t target, budget& account) {
-        while (!account.exhausted()) {
+        while (!account.exhausted() && affords_ranking(account, base_.offsets.size())) {
             if (run_ == 0) start_episode();
             const std::size_t episode = episode_;
             if (++run_ == runs_an_episode_) {
@@ -119,7 +120,7 @@ public:
     /// Runs until a layout of an arena below `limit` is in base.offsets (its arena) or the account runs out
     /// (-1). The slack is counted to `target`.
     std::int64_t run(std::int64_t target, std::int64_t limit, budget& account) {
-        while (!account.exhausted()) {
+        while (!account.exhausted() && affords_ranking(account, base_.offsets.size())) {
             const std::size_t form = runs_ % 3;
             const std::size_t round = runs_ / 3;
             ++runs_;

@@ -48,7 +48,7 @@ public:
         std::size_t left = starts_.items.size();
         for (std::uint32_t step = 1; left > 0; ++step) {
             if (step % 4 == 0 && !account.spend()) return {};
-            const std::int32_t valley = skyline_.pop_lowest();
+            const std::int32_t valley = skyline_.pop();
             const std::int64_t height = skyline_.height(valley);
             const section_range whole{valley, skyline_.end(valley)};
             const wall* lowest = walls_.lowest(whole, height);

@@ -1,6 +1,13 @@
 #pragma once
-// The upper edge of what a skyline has placed: a list of plateaus over the sections, the lowest of which is
-// asked for again and again. Source: LLFB (Sekiyama et al. 2018); papers/layout.md, "Skyline".
+// The upper edge of what a skyline has placed: a list of plateaus over the sections, of which a valley is
+// asked for again and again: the lowest plateau (LLFB, Sekiyama et al. 2018; papers/layout.md, "Skyline"), or
+// the one nearest to the last.
+//
+// What a skyline does in a valley (a plateau lower than its neighbours) depends on nothing but the buffers
+// inside it and on its neighbours, and these stay as they are until it has risen to them. So valleys may be
+// taken in any order: the layout is the same. The nearest valley is a few steps away and what is asked about
+// it lies together in memory, where the lowest one may be anywhere: with a million buffers that is half of
+// the time or more.
 
 #include <algorithm>
 #include <cstddef>
@@ -12,8 +19,14 @@
 
 namespace stowage::layout::detail {
 
-/// Plateaus are named by their left ends; neighbours of one height are joined. A change costs O(log k) for k
-/// plateaus; O(sections) memory. One thread at a time.
+/// Which valley comes next.
+enum class valley_order : std::uint8_t {
+    nearest,  ///< the first one that lies downhill of the last change: O(1)
+    lowest,   ///< the lowest plateau of all, the first of several: O(log k) for k plateaus
+};
+
+/// Plateaus are named by their left ends; neighbours of one height are joined. O(sections) memory. One thread
+/// at a time.
 template <class = void>
 class basic_plateaus {
 public:
@@ -21,17 +34,31 @@ public:
     static constexpr std::int64_t no_height = std::numeric_limits<std::int64_t>::max();
 
     /// One plateau of height 0 over all of `sections`; none if that is 0.
-    void reset(std::int32_t sections) {
+    void reset(std::int32_t sections, valley_order order = valley_order::nearest) {
         sections_ = sections;
+        order_ = order;
         edges_.assign(index(sections) + 1, {no_height, 0, -1});
         heap_.clear();
+        here_ = 0;
         if (sections == 0) return;
         edges_[0] = {0, sections, -1};
         push(0);
     }
-    /// Takes the lowest plateau, the first of several, until cover() gives it back; its left end. There must
-    /// be one.
-    [[nodiscard]] std::int32_t pop_lowest() {
+    /// Takes the next valley until cover() gives it back; its left end. There must be a plateau.
+    [[nodiscard]] std::int32_t pop() {
+        if (order_ == valley_order::nearest) {
+            // Each way down is walked once: before it is passed again the valley has filled up to its top.
+            for (;;) {
+                const edge& flat = at(here_);
+                if (flat.previous >= 0 && at(flat.previous).height < flat.height) {
+                    here_ = flat.previous;
+                } else if (flat.right < sections_ && at(flat.right).height < flat.height) {
+                    here_ = flat.right;
+                } else {
+                    return here_;
+                }
+            }
+        }
         for (;;) {
             std::pop_heap(heap_.begin(), heap_.end(), higher{});
             const plateau lowest = heap_.back();
@@ -64,7 +91,9 @@ public:
             push(range.last);
         }
         if (right < sections_) at(right).previous = range.last < right ? range.last : range.first;
-        push(join(range.first));
+        const std::int32_t raised = join(range.first);
+        push(raised);
+        here_ = left < range.first ? left : range.last < right ? range.last : raised;
     }
 
 private:
@@ -90,6 +119,7 @@ private:
     [[nodiscard]] const edge& at(std::int32_t section) const { return edges_[index(section)]; }
 
     void push(std::int32_t left) {
+        if (order_ == valley_order::nearest) return;
         heap_.push_back({at(left).height, left});
         std::push_heap(heap_.begin(), heap_.end(), higher{});
     }
@@ -111,8 +141,10 @@ private:
     }
 
     std::int32_t sections_ = 0;
+    valley_order order_ = valley_order::nearest;
+    std::int32_t here_ = 0;      // where the next valley is looked for
     std::vector<edge> edges_;    // per section
-    std::vector<plateau> heap_;  // by height, then left end; with stale entries
+    std::vector<plateau> heap_;  // for valley_order::lowest: by height, then left end; with stale entries
 };
 using plateaus = basic_plateaus<>;
 #if defined(STOWAGE_TEMPLATES)

@@ -1,6 +1,6 @@
 #pragma once
 // Rectangles of sections and addresses, passed from below: which is the lowest that begins at or above a
-// height that only grows and meets a range of sections?
+// height and meets a range of sections, where what is asked of any one section only grows?
 
 #include <algorithm>
 #include <bit>
@@ -21,8 +21,9 @@ struct wall {
 };
 
 /// A tree over sections; each node lists the walls that meet it and those of which it is a part, in ascending
-/// order, with the first that has not been passed. Memory O(w log k) for w walls in k sections; a question
-/// O(log k) but for the walls that it passes, each once a list. One thread at a time.
+/// order. A node that lies in the range asked about never looks back, as all of its sections have risen; of
+/// one that reaches beyond it, some may not have. Memory O(w log k) for w walls in k sections; a question
+/// O(log k log w) at most, but for the walls that it passes, each once a list. One thread at a time.
 template <class = void>
 class basic_rising_obstacles {
 public:
@@ -34,6 +35,9 @@ public:
         });
         leaves_ = std::bit_ceil(static_cast<std::size_t>(std::max(sections, 1)));
         const std::size_t count = walls_.size();
+        top_ = 2 * leaves_;
+        for (const wall& w : walls_)
+            each_part(w.range, [this](std::size_t x) { top_ = std::min(top_, x); });
         covering_.assign(2 * leaves_, count,
                          [&](std::size_t w, const auto& visit) { each_part(walls_[w].range, visit); });
         meeting_.assign(2 * leaves_, count, [&](std::size_t w, const auto& visit) {
@@ -42,12 +46,9 @@ public:
         });
     }
     /// Starts at height 0 again.
-    void restart() {
-        meeting_.restart();
-        covering_.restart();
-    }
-    /// The lowest wall with its bottom at or above `height` that meets `range`; null if there is none.
-    /// `height` never falls from call to call.
+    void restart() { meeting_.restart(); }
+    /// The lowest wall with its bottom at or above `height` that meets `range`; null if there is none. For
+    /// each section `height` never falls from call to call.
     [[nodiscard]] const wall* lowest(section_range range, std::int64_t height) {
         std::size_t found = walls_.size();
         std::size_t l = static_cast<std::size_t>(range.first) + leaves_;
@@ -58,12 +59,13 @@ public:
         }
         l = static_cast<std::size_t>(range.first) + leaves_;
         r = static_cast<std::size_t>(range.last) - 1 + leaves_;
-        for (; l != r; l /= 2, r /= 2) {
-            found = std::min(found, covering_.front(l, walls_, height));
-            found = std::min(found, covering_.front(r, walls_, height));
+        // above the highest node that is a part of a wall there is nothing to find
+        for (; l != r && r >= top_; l /= 2, r /= 2) {
+            found = std::min(found, covering_.first(l, walls_, height));
+            found = std::min(found, covering_.first(r, walls_, height));
         }
-        for (; l >= 1; l /= 2)
-            found = std::min(found, covering_.front(l, walls_, height));
+        for (; l >= top_; l /= 2)
+            found = std::min(found, covering_.first(l, walls_, height));
         return found < walls_.size() ? &walls_[found] : nullptr;
     }
 
@@ -92,6 +94,15 @@ private:
             while (next < starts_[x + 1] && walls[numbers_[next]].bottom < height)
                 ++next;
             return next < starts_[x + 1] ? numbers_[next] : walls.size();
+        }
+        /// The same for a height that may have fallen.
+        [[nodiscard]] std::size_t first(std::size_t x, const std::vector<wall>& walls,
+                                        std::int64_t height) const {
+            const auto from = numbers_.begin() + static_cast<std::ptrdiff_t>(starts_[x]);
+            const auto to = numbers_.begin() + static_cast<std::ptrdiff_t>(starts_[x + 1]);
+            const auto found =
+                std::partition_point(from, to, [&](std::uint32_t w) { return walls[w].bottom < height; });
+            return found == to ? walls.size() : *found;
         }
 
     private:
@@ -129,6 +140,7 @@ private:
 
     std::vector<wall> walls_;  // by bottom
     std::size_t leaves_ = 1;
+    std::size_t top_ = 2;  // the least node that is a part of a wall
     lists meeting_;
     lists covering_;
 };

@@ -136,6 +136,12 @@ struct time_spans {
     std::vector<std::int64_t> lower;
     std::vector<std::int64_t> upper;
     std::vector<std::int64_t> size;
+
+    void reserve(std::size_t count) {
+        lower.reserve(count);
+        upper.reserve(count);
+        size.reserve(count);
+    }
 };
 
 /// Finds the ranges of sections of spans of time, and the loads and times of the sections. O(m log m) for m
@@ -192,6 +198,9 @@ template <class = void>
     std::vector<interval> own;
     std::vector<std::uint32_t> span_of;  // first span of each item, and their number at the end
     std::int64_t divisor = 0;
+    result.items.reserve(problem.buffers.size());
+    span_of.reserve(problem.buffers.size() + 1);
+    spans.reserve(problem.buffers.size());
     for (std::size_t i = 0; i < problem.buffers.size(); ++i) {
         const buffer& b = problem.buffers[i];
         if (!b.takes_part()) continue;
@@ -219,6 +228,7 @@ template <class = void>
     const std::vector<section_range> ranges = cut_into_sections(spans, result.load, result.time);
     // A gap in which nothing is born has no section of its own: the pieces beside it touch and are one.
     result.piece_of.reserve(span_of.size());
+    result.pieces.reserve(ranges.size());
     for (std::size_t i = 0; i < result.items.size(); ++i) {
         result.piece_of.push_back(static_cast<std::uint32_t>(result.pieces.size()));
         const std::size_t first_piece = result.pieces.size();

@@ -23,6 +23,7 @@ public:
         std::int32_t last = none;
         std::int32_t rank = none;
         std::int64_t size = std::numeric_limits<std::int64_t>::max();
+        friend bool operator==(const entry&, const entry&) = default;
     };
 
     /// Takes the entries by place. O(n).
@@ -37,8 +38,11 @@ public:
     void remove(std::size_t place) {
         std::size_t x = leaves_ + place;
         nodes_[x] = entry{};
-        for (x /= 2; x >= 1; x /= 2)
-            nodes_[x] = joined(nodes_[2 * x], nodes_[2 * x + 1]);
+        for (x /= 2; x >= 1; x /= 2) {
+            const entry now = joined(nodes_[2 * x], nodes_[2 * x + 1]);
+            if (now == nodes_[x]) return;
+            nodes_[x] = now;
+        }
     }
     /// The best rank of a range at places [from, to) whose last section is at most `end` and whose size is at
     /// most `room`; -1 if there is none.

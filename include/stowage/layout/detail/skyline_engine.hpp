@@ -100,7 +100,7 @@ public:
         std::size_t left = ranked.size();
         for (std::uint32_t step = 1; left > 0; ++step) {
             if (step % 4 == 0 && !account.spend()) return outcome;
-            const std::int32_t valley = skyline_.pop_lowest();
+            const std::int32_t valley = skyline_.pop();
             const std::int32_t end = skyline_.end(valley);
             const std::int64_t ceiling = skyline_.lower_neighbour(valley);
             const std::int32_t place = choose(valley, end, ceiling, options, outcome);
@@ -132,7 +132,10 @@ private:
         }
         tree_.assign(last_, rank_of_position_);
         const std::size_t k = rounded_load_.size();
-        skyline_.reset(compact_.count());
+        // Which conflict is the first depends on the order of the valleys: what is learnt is best with the
+        // lowest one first.
+        skyline_.reset(compact_.count(),
+                       options.stop_at_conflict ? valley_order::lowest : valley_order::nearest);
         if (k == 0) return;
         if (options.slack != slack_rule::none) {
             const std::int64_t target = std::max(options.target, highest_rounded_load_);

@@ -212,5 +212,8 @@ private:
     std::vector<operator_index> last_;         // of a tensor: the operator that frees it in every order
 };
 using contractor = basic_contractor<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_contractor<>;
+#endif
 
 }  // namespace stowage::order::detail
