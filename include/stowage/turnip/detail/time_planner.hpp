@@ -69,7 +69,7 @@ public:
         for (const double share : {0.0, 0.25, 0.5, 0.75, 1.0}) {
             if (!wraps && share > 0) continue;
             // Where the lanes have prices, classes of victims are second guesses.
-            add(of_class(hints.values, share), timed.empty() || share == 0 ? 5 : 1);
+            add(of_class(hints.values, share), timed.empty() || share == 0 ? 5 : 2);
         }
         const std::uint64_t cost = 20 * (model_.steps.size() + model_.gaps.size());
         variant fastest{};
@@ -124,8 +124,10 @@ private:
             {{0, true}, {0.03, true}, {0.08, true}, {0.08, false}, {0.2, true}, {1, true}, {1, false}}};
         stay_plan plan;
         bool fits = false;
-        for (const shape& as : shapes) {
-            const bool last = as.slack >= 1 && !as.tied;
+        // Plans of one program mostly fit in like shapes: those far from the last one that did are passed
+        // over.
+        for (std::size_t k = first_shape_; k < shapes.size(); ++k) {
+            const shape& as = shapes[k];
             stay_plan trial = make_rectangles(model_, decision.kept());
             bool parted = false;
             for (memory_index d = 0; d < model_.devices; ++d) {
@@ -134,12 +136,13 @@ private:
                 if (as.slack < 1) lengthen(task_, decision, trial, d, room, machine_, v.reach);
                 if (!as.tied) parted = untie(model_, trial, d) || parted;
             }
-            if (!as.tied && !parted) continue;  // just as before
+            if (!as.tied && !parted && !plan.rectangles.empty()) continue;  // just as before
             fits = true;
             for (memory_index d = 0; d < model_.devices; ++d)
                 fits = lay_out(trial, d) && fits;
             plan = std::move(trial);
-            if (fits || last || account.exhausted()) break;
+            if (fits) first_shape_ = k > 0 ? k - 1 : 0;
+            if (fits || account.exhausted()) break;
         }
         for (memory_index d = 0; fits && d < model_.devices; ++d)
             choose_later_addresses(task_.program, model_, plan, d, capacities_[d]);
@@ -171,6 +174,7 @@ private:
     search_limits limits_;
     std::vector<std::vector<double>> values_;  // by gap, for each way to value them
     std::size_t unfit_ = 0;
+    std::size_t first_shape_ = 0;  // the first one that is tried
 };
 using time_planner = basic_time_planner<>;
 
