@@ -66,25 +66,37 @@ public:
             add(std::move(both), tried);
             add(std::move(shared), tried);
         }
+        const std::size_t by_class = variants.size();  // those before it know the prices of the lanes
         for (const double share : {0.0, 0.25, 0.5, 0.75, 1.0}) {
             if (!wraps && share > 0) continue;
             // Where the lanes have prices, classes of victims are second guesses.
             add(of_class(hints.values, share), timed.empty() || share == 0 ? 5 : 2);
         }
         const std::uint64_t cost = 20 * (model_.steps.size() + model_.gaps.size());
-        variant fastest{};
-        for (const variant& v : variants) {
+        struct leader {
+            variant at{};
+            double seconds = std::numeric_limits<double>::infinity();
+        };
+        std::array<leader, 2> leaders;  // of those by prices, and by class
+        for (std::size_t k = 0; k < variants.size(); ++k) {
             if (best <= bound * 1.001 || !account.spend(cost)) return;
-            const double seconds = attempt(v, run, account);
-            if (seconds >= best) continue;
-            best = seconds;
-            fastest = v;
+            if (k == by_class) first_shape_ = 0;
+            const double seconds = attempt(variants[k], run, account);
+            best = std::min(best, seconds);
+            leader& first = leaders[k < by_class ? 0 : 1];
+            if (seconds < first.seconds) first = {variants[k], seconds};
         }
-        for (const double reach : {1.0, 3.0}) {
-            for (const double factor : {1.0, 0.5, 1.7}) {
-                if (best <= bound * 1.001 || !account.spend(cost)) return;
-                best =
-                    std::min(best, attempt({fastest.values, fastest.reserve * factor, reach}, run, account));
+        std::stable_sort(leaders.begin(), leaders.end(),
+                         [](const leader& a, const leader& b) { return a.seconds < b.seconds; });
+        for (const leader& near : leaders) {
+            first_shape_ = 0;
+            for (const double reach : {1.0, 3.0, 8.0}) {
+                for (const double factor : {1.0, 0.5, 1.7}) {
+                    if (near.seconds > 1.03 * best) continue;
+                    if (best <= bound * 1.001 || !account.spend(cost)) return;
+                    const variant v{near.at.values, near.at.reserve * factor, reach};
+                    best = std::min(best, attempt(v, run, account));
+                }
             }
         }
     }
