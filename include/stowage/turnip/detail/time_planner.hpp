@@ -1,7 +1,8 @@
 #pragma once
-// Least time: many plans of nearly the fewest bytes, which differ in what class of buffers leaves, in how
-// much of the capacity is reserved for copies in flight, and in how far ahead copies begin; the one whose
-// simulated run is shortest is kept. Source: papers/offload.md, "What mattered".
+// Least time: many plans, which differ in what leaves (by the moment bound's prices of lanes and memory, or
+// by class of buffers, of nearly the fewest bytes), in how much of the capacity is reserved for copies in
+// flight, and in how far ahead copies begin; the one whose simulated run is shortest is kept. Source:
+// papers/offload.md, "What mattered".
 
 #include <algorithm>
 #include <array>
@@ -16,6 +17,7 @@
 #include <stowage/layout/capacity.hpp>
 #include <stowage/turnip/detail/insertion.hpp>
 #include <stowage/turnip/detail/later_addresses.hpp>
+#include <stowage/turnip/detail/moment_bound.hpp>
 #include <stowage/turnip/detail/prefetch.hpp>
 #include <stowage/turnip/detail/rectangles.hpp>
 #include <stowage/turnip/detail/residency_planner.hpp>
@@ -38,81 +40,131 @@ public:
           limits_(limits) {}
 
     /// `run(plan)` gives the seconds of a plan, or infinity if it may not be used; it keeps the best itself.
+    /// `timed`: what the moment bound says of the gaps, by some divisions of the order.
     template <class Run>
-    void operator()(const residency_hints& hints, double bound, double best, Run run, budget& account) {
+    void operator()(const residency_hints& hints, std::span<const timed_gaps> timed, double bound,
+                    double best, Run run, budget& account) {
         const bool wraps = std::any_of(model_.gaps.begin(), model_.gaps.end(),
                                        [](const model_gap& gap) { return gap.wrapped; });
         std::vector<variant> variants;
-        for (const double reserve : {0.02, 0.06, 0.0, 0.12, 0.2}) {
-            for (const double share : {0.0, 1.0, 0.5, 0.25, 0.75}) {
-                if (!wraps && share > 0) continue;
-                variants.push_back({share, reserve, 1.5});
+        // `tried`: the first of the reserves
+        const auto add = [&](std::vector<double> values, std::size_t tried) {
+            constexpr std::array<double, 5> reserves{0.02, 0.06, 0.0, 0.12, 0.2};
+            for (std::size_t k = 0; k < tried; ++k)
+                variants.push_back({values_.size(), reserves[k], 1.5});
+            values_.push_back(std::move(values));
+        };
+        for (std::size_t t = 0; t < timed.size(); ++t) {
+            std::vector<double> both(timed[t].values);
+            std::vector<double> shared(hints.values);
+            for (std::size_t g = 0; g < both.size(); ++g) {
+                both[g] *= least_share + timed[t].stays[g];
+                shared[g] *= least_share + timed[t].stays[g];
             }
+            const std::size_t tried = t == 0 ? 5 : 3;
+            add(timed[t].values, tried);
+            add(std::move(both), tried);
+            add(std::move(shared), tried);
+        }
+        const std::size_t by_class = variants.size();  // those before it know the prices of the lanes
+        for (const double share : {0.0, 0.25, 0.5, 0.75, 1.0}) {
+            if (!wraps && share > 0) continue;
+            // Where the lanes have prices, classes of victims are second guesses.
+            add(of_class(hints.values, share), timed.empty() || share == 0 ? 5 : 2);
         }
         const std::uint64_t cost = 20 * (model_.steps.size() + model_.gaps.size());
-        variant fastest{};
-        for (const variant& v : variants) {
+        struct leader {
+            variant at{};
+            double seconds = std::numeric_limits<double>::infinity();
+        };
+        std::array<leader, 2> leaders;  // of those by prices, and by class
+        for (std::size_t k = 0; k < variants.size(); ++k) {
             if (best <= bound * 1.001 || !account.spend(cost)) return;
-            const double seconds = attempt(hints, v, run, account);
-            if (seconds >= best) continue;
-            best = seconds;
-            fastest = v;
+            if (k == by_class) first_shape_ = 0;
+            const double seconds = attempt(variants[k], run, account);
+            best = std::min(best, seconds);
+            leader& first = leaders[k < by_class ? 0 : 1];
+            if (seconds < first.seconds) first = {variants[k], seconds};
         }
-        for (const double reach : {1.0, 3.0, 8.0}) {
-            for (const double factor : {1.0, 0.5, 1.7}) {
-                if (best <= bound * 1.001 || !account.spend(cost)) return;
-                best = std::min(
-                    best, attempt(hints, {fastest.share, fastest.reserve * factor, reach}, run, account));
+        std::stable_sort(leaders.begin(), leaders.end(),
+                         [](const leader& a, const leader& b) { return a.seconds < b.seconds; });
+        for (const leader& near : leaders) {
+            first_shape_ = 0;
+            for (const double reach : {1.0, 3.0, 8.0}) {
+                for (const double factor : {1.0, 0.5, 1.7}) {
+                    if (near.seconds > 1.03 * best) continue;
+                    if (best <= bound * 1.001 || !account.spend(cost)) return;
+                    const variant v{near.at.values, near.at.reserve * factor, reach};
+                    best = std::min(best, attempt(v, run, account));
+                }
             }
         }
     }
 
 private:
     struct variant {
-        double share = 0;    ///< of the buffers that return to their places: those that rather leave
-        double reserve = 0;  ///< of the capacity: left for copies in flight
-        double reach = 1;    ///< see lengthen
+        std::size_t values = 0;  ///< position in values_: what gaps are worth
+        double reserve = 0;      ///< of the capacity: left for copies in flight
+        double reach = 1;        ///< see lengthen
     };
-    template <class Run>
-    [[nodiscard]] double attempt(const residency_hints& hints, const variant& v, Run& run, budget& account) {
-        std::vector<double> values(hints.values);
+    /// How rectangles are laid out, from the most to the least room for copies that hide.
+    struct shape {
+        double slack = 0;  ///< of the capacity: what lengthened rectangles leave free; 1: none is lengthened
+        bool tied = true;  ///< what starts and ends at one place stays there; else it walks home at the end
+    };
+    /// The values, with `share` of the buffers that return to their places made to leave rather than others.
+    [[nodiscard]] std::vector<double> of_class(std::vector<double> values, double share) const {
         for (std::size_t g = 0; g < values.size(); ++g) {
             const model_gap& gap = model_.gaps[g];
             if (!gap.wrapped) continue;
             const double place = static_cast<double>((gap.instance * 2654435761U) >> 16U) / 65536.0;
-            values[g] *= place < v.share ? 0.9 : 1.1;
+            values[g] *= place < share ? 0.9 : 1.1;
         }
+        return values;
+    }
+    template <class Run>
+    [[nodiscard]] double attempt(const variant& v, Run& run, budget& account) {
         std::vector<std::vector<std::int64_t>> withheld;
         for (memory_index d = 0; d < model_.devices; ++d) {
             withheld.emplace_back(model_.steps.size(),
                                   static_cast<std::int64_t>(v.reserve * static_cast<double>(capacities_[d])));
         }
         residency_state decision(model_, capacities_, withheld);
-        insert_by_value(decision, values);
-        double seconds = std::numeric_limits<double>::infinity();
+        insert_by_value(decision, values_[v.values]);
         // Rectangles that are lengthened need some more slack than the decision's own.
-        for (const double slack : {0.0, 0.03, 0.08}) {
-            stay_plan plan = make_rectangles(model_, decision.kept());
-            bool fits = true;
+        constexpr std::array<shape, 7> shapes{
+            {{0, true}, {0.03, true}, {0.08, true}, {0.08, false}, {0.2, true}, {1, true}, {1, false}}};
+        stay_plan plan;
+        bool fits = false;
+        // Plans of one program mostly fit in like shapes: those far from the last one that did are passed
+        // over.
+        for (std::size_t k = first_shape_; k < shapes.size(); ++k) {
+            const shape& as = shapes[k];
+            stay_plan trial = make_rectangles(model_, decision.kept());
+            bool parted = false;
             for (memory_index d = 0; d < model_.devices; ++d) {
                 const auto room =
-                    static_cast<std::int64_t>((1 - slack) * static_cast<double>(capacities_[d]));
-                lengthen(task_, decision, plan, d, room, machine_, v.reach);
-                fits = lay_out(plan, d) && fits;
+                    static_cast<std::int64_t>((1 - as.slack) * static_cast<double>(capacities_[d]));
+                if (as.slack < 1) lengthen(task_, decision, trial, d, room, machine_, v.reach);
+                if (!as.tied) parted = untie(model_, trial, d) || parted;
             }
-            if (!fits && slack < 0.08 && !account.exhausted()) continue;
-            for (memory_index d = 0; fits && d < model_.devices; ++d)
-                choose_later_addresses(task_.program, model_, plan, d, capacities_[d]);
-            // Where no layout fits, room is made by moves inside the device: worth a few trials only.
-            if (!fits && ++unfit_ > most_unfit) break;
-            stowed_plan made;
-            made.planned = decision.cost();
-            made.laid_out = fits;
-            stower sweep(task_, model_, decision, std::move(plan), capacities_, false);
-            if (sweep(made.lines)) seconds = std::min(seconds, run(made));
-            break;
+            if (!as.tied && !parted && !plan.rectangles.empty()) continue;  // just as before
+            fits = true;
+            for (memory_index d = 0; d < model_.devices; ++d)
+                fits = lay_out(trial, d) && fits;
+            plan = std::move(trial);
+            if (fits) first_shape_ = k > 0 ? k - 1 : 0;
+            if (fits || account.exhausted()) break;
         }
-        return seconds;
+        for (memory_index d = 0; fits && d < model_.devices; ++d)
+            choose_later_addresses(task_.program, model_, plan, d, capacities_[d]);
+        // Where no layout fits, room is made by moves inside the device: worth a few trials only.
+        if (!fits && ++unfit_ > most_unfit) return std::numeric_limits<double>::infinity();
+        stowed_plan made;
+        made.planned = decision.cost();
+        made.laid_out = fits;
+        stower sweep(task_, model_, decision, std::move(plan), capacities_, false);
+        return sweep(made.lines) ? run(made) : std::numeric_limits<double>::infinity();
     }
     [[nodiscard]] bool lay_out(stay_plan& plan, memory_index device) const {
         std::vector<std::uint32_t> owner;
@@ -126,12 +178,15 @@ private:
     }
 
     static constexpr std::size_t most_unfit = 4;
+    static constexpr double least_share = 0.02;  // a gap of which nothing stays is not worthless
     const taskgraph& task_;
     const residency_model& model_;
     std::vector<std::int64_t> capacities_;
     const machine& machine_;
     search_limits limits_;
+    std::vector<std::vector<double>> values_;  // by gap, for each way to value them
     std::size_t unfit_ = 0;
+    std::size_t first_shape_ = 0;  // the first one that is tried
 };
 using time_planner = basic_time_planner<>;
 #if defined(STOWAGE_TEMPLATES)
