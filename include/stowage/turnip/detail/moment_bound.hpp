@@ -345,5 +345,8 @@ private:
     std::vector<std::uint32_t> queue_;
 };
 using moment_bound = basic_moment_bound<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_moment_bound<>;
+#endif
 
 }  // namespace stowage::turnip::detail
