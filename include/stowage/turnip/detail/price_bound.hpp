@@ -18,6 +18,7 @@
 #include <span>
 #include <vector>
 
+#include <stowage/turnip/detail/compact_relaxation.hpp>
 #include <stowage/turnip/detail/relaxation.hpp>
 #include <stowage/turnip/detail/residency_model.hpp>
 
@@ -289,52 +290,34 @@ private:
         }
         return used;
     }
-    /// Rounds of the relaxed problem, from the best prices; false if none.
+    /// Rounds of the relaxed problem, from the best prices; false if none. Made smaller, it gets more of
+    /// them.
     bool relax(double target, std::size_t rounds) {
         const std::size_t stretch = 40;
         if (rounds < stretch || best_ >= target || gaps_.empty()) return false;
-        relaxed_problem problem;
-        problem.first = first_;
-        problem.lacking.assign(free_.size(), 0);
-        std::vector<double> all(free_.size() + 1, 0);
-        for (std::size_t k = 0; k < gaps_.size(); ++k) {
-            const model_gap& gap = model_.gaps[gaps_[k]];
-            const auto bytes = static_cast<double>(gap.bytes);
-            problem.gaps.push_back(
-                {gap.lower, gap.upper, gap.wrapped, bytes, static_cast<double>(gap.bytes_in)});
-            if (gap.wrapped) all[0] += bytes;
-            all[gap.upper + 1] -= bytes;
-            all[gap.lower] += bytes;
-        }
-        problem.out.assign(out_.begin(), out_.end());
-        double sum = 0;
-        for (std::size_t s = 0; s < free_.size(); ++s) {
-            sum += all[s];
-            problem.lacking[s] = sum - static_cast<double>(free_[s]);
-        }
-        relaxation solver(std::move(problem), best_prices_);
-        const auto share = [&] {
-            const std::vector<double> gone = solver.mean_absent();
-            for (std::size_t k = 0; k < gone.size(); ++k)
-                shares_[k] = 1 - gone[k];
-        };
+        const compact_relaxation compact(model_, gaps_, first_, out_, free_);
+        const relaxed_problem& small = compact.problem();
+        if (small.gaps.empty()) return false;
+        rounds = rounds * (gaps_.size() + free_.size()) / (small.gaps.size() + small.lacking.size());
+        relaxation solver(small, compact.fold(best_prices_));
+        std::vector<double> absent;
         for (std::size_t done = stretch; done <= rounds && best_ < target; done += stretch) {
             solver.run(stretch);
-            prices_ = solver.prices();
+            prices_ = compact.unfold(solver.prices());
             const double now = evaluate();
             note(now);
-            prices_ = solver.mean_prices();
+            prices_ = compact.unfold(solver.mean_prices());
             const double mean = evaluate();
             note(mean);
+            absent = solver.mean_absent();
             if (solver.rounds() < std::max(stretch, done / 3)) continue;
-            share();
             if (mean > now) {
                 solver.restart_from_mean();
             } else {
                 solver.restart();
             }
         }
-        if (solver.rounds() > 0) share();
+        compact.read_shares(absent, stayed_, shares_);
         return true;
     }
     /// Steps along subgradients with momentum, as long as the target lies above.

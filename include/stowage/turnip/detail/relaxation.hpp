@@ -47,6 +47,13 @@ public:
         left_.assign(problem_.gaps.size(), 0);
         for (double& bytes : problem_.lacking)
             bytes /= unit_;
+        for (std::size_t v = 0; v + 1 < problem_.first.size(); ++v) {
+            const double bytes = problem_.gaps[problem_.first[v]].bytes;
+            out_rate_.push_back(problem_.out[v] / bytes);
+            whole_.push_back(bytes / unit_);
+            for (std::uint32_t g = problem_.first[v]; g < problem_.first[v + 1]; ++g)
+                in_rate_.push_back(problem_.gaps[g].bytes_in / bytes);
+        }
         scale();
         begin_stretch();
     }
@@ -157,18 +164,16 @@ private:
     void leave() {
         sum_prices(prices_);
         taken_.assign(prices_.size() + 1, 0);
+        const double gaps_pace = 1 / weight_;
         for (std::size_t v = 0; v + 1 < problem_.first.size(); ++v) {
             const std::uint32_t begin = problem_.first[v];
             const std::uint32_t end = problem_.first[v + 1];
-            const double bytes = problem_.gaps[begin].bytes;
-            const double stride = gap_stride_[v] / weight_;
-            const double out = stride * problem_.out[v] / bytes;
+            const double stride = gap_stride_[v] * gaps_pace;
+            const double out = stride * out_rate_[v];
             wanted_.clear();
-            for (std::uint32_t g = begin; g < end; ++g) {
-                const relaxed_gap& gap = problem_.gaps[g];
-                wanted_.push_back(left_[g] + stride * (over(gap) - gap.bytes_in / gap.bytes));
-            }
-            const double most = std::clamp(level(out), 0.0, bytes / unit_);
+            for (std::uint32_t g = begin; g < end; ++g)
+                wanted_.push_back(left_[g] + stride * (over(problem_.gaps[g]) - in_rate_[g]));
+            const double most = std::clamp(level(out), 0.0, whole_[v]);
             for (std::uint32_t g = begin; g < end; ++g) {
                 const double next = std::clamp(wanted_[g - begin], 0.0, most);
                 spread(problem_.gaps[g], 2 * next - left_[g]);
@@ -203,6 +208,9 @@ private:
     relaxed_problem problem_;
     double weight_ = 1;                // of the prices' strides, against the gaps'
     double unit_ = 1;                  // bytes in the unit of left_
+    std::vector<double> in_rate_;      // by gap: what a byte's return costs
+    std::vector<double> out_rate_;     // by group: what a byte's way out costs
+    std::vector<double> whole_;        // by group: all of a gap, in units
     std::vector<double> prices_;       // by step
     std::vector<double> left_;         // by gap: how much of it is absent
     std::vector<double> gap_stride_;   // by group

@@ -102,6 +102,7 @@ public:
         found_ = false;
         hard_to_tie_ = is_long();  // with gaps in their lifetimes, layouts would take a minute
         repair_work_ = 0;
+        hard_layouts_ = 0;
         residency_hints now = hints;
         slack withheld(model_.devices, std::vector<std::int64_t>(model_.steps.size(), 0));
         residency_hints first = hints;
@@ -138,6 +139,8 @@ private:
     static constexpr std::size_t most_tries = 6;
     static constexpr std::size_t most_repairs = 8;
     static constexpr std::size_t most_repair_work = 40'000;  // rectangles laid out
+    static constexpr std::size_t most_hard_layouts = 3;
+    static constexpr std::uint64_t layout_part = 8;
 
     [[nodiscard]] bool is_long() const noexcept { return model_.steps.size() > 20'000; }
     /// One decision, its layout and its script; the better one becomes `best`. `more`, if given, receives
@@ -255,7 +258,7 @@ private:
     /// are far from fitting are not tied again.
     [[nodiscard]] bool fits(stay_plan& plan, memory_index d, budget& account, bool& tied) {
         if (!hard_to_tie_) {
-            const std::int64_t arena = lay_out(plan, d, account);
+            const std::int64_t arena = lay_out_harder(plan, d, account);
             if (arena <= capacities_[d]) return true;
             if (!untie(model_, plan, d)) return false;
             hard_to_tie_ = arena - capacities_[d] > capacities_[d] / 50;
@@ -263,7 +266,21 @@ private:
             static_cast<void>(untie(model_, plan, d));
         }
         tied = false;
-        return lay_out(plan, d, account) <= capacities_[d];
+        return lay_out_harder(plan, d, account) <= capacities_[d];
+    }
+    /// Addresses for the rectangles of one device; where only little sticks out, a few times in all, with as
+    /// much search as the whole plan was given.
+    [[nodiscard]] std::int64_t lay_out_harder(stay_plan& plan, memory_index d, budget& account) {
+        const std::int64_t arena = lay_out(plan, d, account, layout_part);
+        const std::int64_t over = arena - capacities_[d];
+        if (over <= 0 || over > capacities_[d] / 100 || is_long() || hard_layouts_ == most_hard_layouts)
+            return arena;
+        ++hard_layouts_;
+        stay_plan trial = plan;
+        const std::int64_t better = lay_out(trial, d, account, 1);
+        if (better >= arena) return arena;
+        plan = std::move(trial);
+        return better;
     }
     /// Other decisions that are as good may be easier to lay out; and between no slack and what did, there
     /// may be less that does.
@@ -314,12 +331,13 @@ private:
             if (more[s] > 0) withheld[s] += more[s] + margin;
         }
     }
-    /// Addresses for the rectangles of one device; the arena that they take.
-    [[nodiscard]] std::int64_t lay_out(stay_plan& plan, memory_index device, budget& account) {
+    /// Addresses for the rectangles of one device, by one `part`th of the search; the arena that they take.
+    [[nodiscard]] std::int64_t lay_out(stay_plan& plan, memory_index device, budget& account,
+                                       std::uint64_t part) {
         std::vector<std::uint32_t> owner;
         const layout::problem problem = layout_problem_of(model_, task_.program, plan, device, owner);
         search_limits limits = limits_;
-        limits.states = std::max<std::uint64_t>(limits_.states / 8, 2 * problem.buffers.size());
+        limits.states = std::max<std::uint64_t>(limits_.states / part, 2 * problem.buffers.size());
         if (const auto left = account.time_left()) limits.time = *left / 4;
         const layout::capacity_answer answer = layout::fit(problem, capacities_[device], limits);
         take_addresses(plan, owner, answer.offsets);
@@ -334,6 +352,7 @@ private:
     bool found_ = false;
     bool hard_to_tie_ = false;
     std::size_t repair_work_ = 0;
+    std::size_t hard_layouts_ = 0;
 };
 using residency_planner = basic_residency_planner<>;
 #if defined(STOWAGE_TEMPLATES)
