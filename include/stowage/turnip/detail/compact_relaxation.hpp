@@ -193,5 +193,8 @@ private:
     relaxed_problem problem_;
 };
 using compact_relaxation = basic_compact_relaxation<>;
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_compact_relaxation<>;
+#endif
 
 }  // namespace stowage::turnip::detail
