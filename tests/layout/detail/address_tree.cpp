@@ -9,7 +9,7 @@
 
 #include <stowage/detail/random.hpp>
 
-using stowage::layout::detail::address_set;
+using stowage::layout::detail::address_sets;
 using stowage::layout::detail::address_tree;
 using stowage::layout::detail::section_range;
 
@@ -30,20 +30,20 @@ std::vector<section_range> random_ranges(std::int32_t sections, stowage::detail:
 }  // namespace
 
 TEST_CASE("an address set joins what touches") {
-    address_set set;
-    CHECK(set.add(10, 20));
-    CHECK(set.add(30, 40));
-    CHECK_FALSE(set.add(12, 20));
-    CHECK(set.add(20, 25));
-    REQUIRE(set.runs().size() == 2);
-    CHECK(set.add(25, 30));
-    REQUIRE(set.runs().size() == 1);
-    CHECK(set.runs()[0].lower == 10);
-    CHECK(set.runs()[0].upper == 40);
-    CHECK(set.add(0, 5));
-    CHECK(set.add(3, 50));
-    REQUIRE(set.runs().size() == 1);
-    CHECK(set.runs()[0].upper == 50);
+    address_sets sets(2);
+    CHECK(sets.add(1, 10, 20));
+    CHECK(sets.add(1, 30, 40));
+    CHECK_FALSE(sets.add(1, 12, 20));
+    CHECK(sets.add(1, 20, 25));
+    REQUIRE(sets.runs(1).size() == 2);
+    CHECK(sets.add(1, 25, 30));
+    REQUIRE(sets.runs(1).size() == 1);
+    CHECK(sets.runs(1)[0].lower == 10);
+    CHECK(sets.runs(1)[0].upper == 40);
+    CHECK(sets.add(1, 0, 5));
+    CHECK(sets.add(1, 3, 50));
+    REQUIRE(sets.runs(1).size() == 1);
+    CHECK(sets.runs(1)[0].upper == 50);
 }
 
 TEST_CASE("lowest and snuggest free places, as a table of bytes has them") {
