@@ -45,7 +45,7 @@ struct residency_options {
     std::size_t bound_evaluations =
         400;  ///< how often the bound's prices are revised; each costs O(gaps + operators)
     std::uint64_t relaxation_work =
-        60'000'000;         ///< gaps and steps that the bound's relaxation may look at, rounds and all
+        25'000'000;         ///< gaps and steps that the bound's relaxation may look at, rounds and all
     bool branching = true;  ///< the bound branches on large buffers; false: prices only
 };
 
