@@ -21,10 +21,10 @@ namespace stowage::layout {
 /// Places the buffers as they are born: at the lowest or at the highest place of the arena where there is
 /// room, beside the neighbour that is freed last (the arena's end never is), so that what is free stays in
 /// one piece. Aims at the context's lower bound, or at the load without one; with a context::target it then
-/// tries arenas a quarter and half of the way there. If no more than two unaligned buffers are ever alive
-/// together it reaches the load: the one that is alive lies at an end, and what is left is one piece that is
-/// large enough. Honours alignments; with pins or gaps, and where it finds no room, it returns an empty list.
-/// O(n log n) time, O(n) memory. Reentrant.
+/// tries arenas a quarter and half of the way there, but none above one and a half times that. If no more
+/// than two unaligned buffers are ever alive together it reaches the load: the one that is alive lies at an
+/// end, and what is left is one piece that is large enough. Honours alignments; with pins or gaps, and where
+/// it finds no room, it returns an empty list. O(n log n) time, O(n) memory. Reentrant.
 struct both_ends {
     template <class = void>
     [[nodiscard]] offset_list operator()(const problem& problem, context& context) const {
@@ -33,10 +33,12 @@ struct both_ends {
         if (compact.pinned || compact.gapped || compact.items.empty()) return {};
         const std::int64_t least = std::max(context.lower_bound, compact.max_load());
         const bool aimed = context.target != std::numeric_limits<std::int64_t>::max();
+        // A target may be a capacity without end: what is placed at that end would take all of it.
+        const std::int64_t room = std::min(context.target - least, least);
         detail::two_ended_fit fit(problem, compact);
         for (const int quarters : {0, 1, 2}) {
             if (quarters > 0 && !aimed) break;
-            const std::int64_t capacity = least + (context.target - least) / 4 * quarters;
+            const std::int64_t capacity = least + room / 4 * quarters;
             if (detail::reaches(capacity, context.target)) break;
             const auto offsets = fit.run(capacity, context.account);
             if (!offsets.empty()) return detail::offsets_by_buffer(problem, compact, offsets);
