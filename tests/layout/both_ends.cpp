@@ -40,7 +40,8 @@ TEST_CASE(
                 layout_cases::random_problem(1 + random.below(12), features, random);
             const std::int64_t bound =
                 layout_cases::load(problem) + static_cast<std::int64_t>(random.below(9));
-            const auto offsets = layout_cases::run(layout::both_ends{}, problem, 100'000, bound);
+            const auto offsets =
+                layout_cases::run(layout::both_ends{.most_alive = 12}, problem, 100'000, bound);
             if (offsets.empty()) continue;
             ++found;
             REQUIRE(layout_cases::fault(problem, offsets) == "");
@@ -55,6 +56,10 @@ TEST_CASE(
     gapped.buffers = {{.lower = 0, .upper = 9, .size = 3, .gaps = {{2, 4}}},
                       {.lower = 2, .upper = 3, .size = 3}};
     CHECK(layout_cases::run(layout::both_ends{}, gapped).empty());
+    layout::problem crowded;
+    crowded.buffers = {{.lower = 0, .upper = 2, .size = 3}, {.lower = 1, .upper = 3, .size = 3}};
+    CHECK(layout_cases::run(layout::both_ends{.most_alive = 1}, crowded).empty());
+    CHECK(layout_cases::run(layout::both_ends{.most_alive = 2}, crowded).size() == 2);
 }
 
 TEST_CASE("where the least arena has no room, one nearer to the target is tried; an empty account ends it") {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include <stowage/budget.hpp>
 #include <stowage/layout/detail/compact_form.hpp>
@@ -18,6 +19,27 @@
 
 namespace stowage::layout {
 
+namespace detail {
+
+/// The largest number of items alive in one section. O(items + sections).
+template <class = void>
+[[nodiscard]] std::int64_t most_alive(const sections& compact) {
+    std::vector<std::int64_t> born(static_cast<std::size_t>(compact.count()) + 1);
+    for (const item& i : compact.items) {
+        ++born[static_cast<std::size_t>(i.range.first)];
+        --born[static_cast<std::size_t>(i.range.last)];
+    }
+    std::int64_t alive = 0;
+    std::int64_t most = 0;
+    for (const std::int64_t change : born) {
+        alive += change;
+        most = std::max(most, alive);
+    }
+    return most;
+}
+
+}  // namespace detail
+
 /// Places the buffers as they are born: at the lowest or at the highest place of the arena where there is
 /// room, beside the neighbour that is freed last (the arena's end never is), so that what is free stays in
 /// one piece. Aims at the context's lower bound, or at the load without one; with a context::target it then
@@ -26,11 +48,15 @@ namespace stowage::layout {
 /// end, and what is left is one piece that is large enough. Honours alignments; with pins or gaps, and where
 /// it finds no room, it returns an empty list. O(n log n) time, O(n) memory. Reentrant.
 struct both_ends {
+    std::int64_t most_alive =
+        8;  ///< it looks at problems in which no more buffers than these are ever alive together
+
     template <class = void>
     [[nodiscard]] offset_list operator()(const problem& problem, context& context) const {
         const detail::compact_form form(problem, context);
         const detail::sections& compact = *form;
         if (compact.pinned || compact.gapped || compact.items.empty()) return {};
+        if (detail::most_alive(compact) > most_alive) return {};
         const std::int64_t least = std::max(context.lower_bound, compact.max_load());
         const bool aimed = context.target != std::numeric_limits<std::int64_t>::max();
         // A target may be a capacity without end: what is placed at that end would take all of it.

@@ -33,15 +33,14 @@ namespace stowage::layout {
 /// only problems that stay open take. Limits that are given are kept as they are.
 inline constexpr std::uint64_t default_states = 1'500'000;
 
-/// What plan() runs where no policy is given: skylines by every key, a fit from both ends, the fits, the
-/// exact search; then, where pins or gaps are too many for it, skylines with noise until the account is
-/// exhausted. Skylines come first because they use addresses again late: where fit() is asked for memgraphs,
-/// layouts from both ends cost several devices 8 % of the time.
+/// What plan() runs where no policy is given: a fit from both ends where few are alive together, skylines by
+/// every key, the fits, the exact search; then, where pins or gaps are too many for it, skylines with noise
+/// until the account is exhausted.
 template <class Tag = void>
 [[nodiscard]] auto default_portfolio() {
     return portfolio{
-        skylines{},
         both_ends{},
+        skylines{},
         first_fit{{.order = placement_order::size}},
         best_fit{{.order = placement_order::size}},
         llfb_fit{},
