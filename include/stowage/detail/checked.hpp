@@ -26,11 +26,16 @@ namespace stowage::detail {
     return product;
 }
 
+/// From `value` (>= 0) to the next multiple of `alignment` (> 0): less than `alignment`, 0 if it is one.
+[[nodiscard]] constexpr std::int64_t padding(std::int64_t value, std::int64_t alignment) noexcept {
+    const std::int64_t rest = value % alignment;
+    return rest == 0 ? 0 : alignment - rest;
+}
+
 /// The least multiple of `alignment` (> 0) at or above `value` (>= 0); throws overflow_error if it passes
 /// 2^63 - 1.
 [[nodiscard]] inline std::int64_t align_up(std::int64_t value, std::int64_t alignment) {
-    const std::int64_t rest = value % alignment;
-    return rest == 0 ? value : checked_add(value, alignment - rest, "aligned offset");
+    return checked_add(value, padding(value, alignment), "aligned offset");
 }
 
 }  // namespace stowage::detail

@@ -32,7 +32,7 @@ void offer_list_orders(workbench& bench) {
     std::size_t position = 0;
     const auto run = [&](const auto& rule) {
         if (position > 0 && (bench.proven() || passes.exhausted())) return;
-        bench.offer(rule.arrange(bench.problem(), &passes), policy_name(rule, position++));
+        offer_list_order(bench, rule, position++, passes);
     };
     std::apply([&](const auto&... rule) { (..., run(rule)); }, rules);
 }

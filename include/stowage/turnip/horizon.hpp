@@ -73,7 +73,8 @@ template <class = void>
     }
     std::sort(parts.begin(), parts.end(), [](const part& a, const part& b) {
         if (a.alignment != b.alignment) return a.alignment > b.alignment;
-        const std::int64_t pad = padding(a.bytes, a.alignment) - padding(b.bytes, b.alignment);
+        const std::int64_t pad =
+            stowage::detail::padding(a.bytes, a.alignment) - stowage::detail::padding(b.bytes, b.alignment);
         if (pad != 0) return pad < 0;
         return a.bytes != b.bytes ? a.bytes > b.bytes : a.buffer < b.buffer;
     });
@@ -82,7 +83,7 @@ template <class = void>
     for (const part& p : parts) {
         result.side_by_side = stowage::detail::checked_add(
             stowage::detail::align_up(result.side_by_side, p.alignment), p.bytes, "operands of one operator");
-        const std::int64_t pad = padding(p.bytes, alignment);
+        const std::int64_t pad = stowage::detail::padding(p.bytes, alignment);
         result.least = stowage::detail::checked_add(result.least, stowage::detail::checked_add(p.bytes, pad));
         most_padding = std::max(most_padding, pad);
     }

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include <stowage/detail/checked.hpp>
 #include <stowage/layout/detail/sections.hpp>
 
 namespace stowage::layout::detail {
@@ -246,9 +247,7 @@ private:
     }
 
     static bool align(std::int64_t value, std::int64_t alignment, std::int64_t& aligned) {
-        const std::int64_t rest = value % alignment;
-        aligned = value;
-        return rest == 0 || !__builtin_add_overflow(value, alignment - rest, &aligned);
+        return !__builtin_add_overflow(value, stowage::detail::padding(value, alignment), &aligned);
     }
 
     std::size_t leaves_;

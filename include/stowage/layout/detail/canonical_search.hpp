@@ -17,6 +17,7 @@
 #include <span>
 #include <vector>
 
+#include <stowage/detail/checked.hpp>
 #include <stowage/layout/detail/sections.hpp>
 
 namespace stowage::layout {
@@ -167,10 +168,8 @@ private:
     [[nodiscard]] std::int64_t position(std::uint32_t i) const {
         const item& entry = compact_.items[i];
         if (entry.pinned()) return entry.pin;
-        const std::int64_t rest = least_[i] % entry.alignment;
-        if (rest == 0) return least_[i];
-        const std::int64_t pad = entry.alignment - rest;
-        return pad > capacity_ - least_[i] ? -1 : least_[i] + pad;
+        const std::int64_t pad = stowage::detail::padding(least_[i], entry.alignment);
+        return pad > 0 && pad > capacity_ - least_[i] ? -1 : least_[i] + pad;
     }
     [[nodiscard]] bool meet(std::uint32_t a, std::uint32_t b) const {
         for (const section_range& x : compact_.pieces_of(a)) {

@@ -13,6 +13,7 @@
 #include <stowage/error.hpp>
 #include <stowage/layout/detail/address_tree.hpp>
 #include <stowage/layout/detail/free_gaps.hpp>
+#include <stowage/layout/detail/item_lives.hpp>
 #include <stowage/layout/detail/ranking.hpp>
 #include <stowage/layout/detail/sections.hpp>
 #include <stowage/layout/placement_order.hpp>
@@ -112,22 +113,14 @@ template <class = void>
 template <class = void>
 [[nodiscard]] std::vector<std::int64_t> place_by_birth(const problem& problem, const sections& compact,
                                                        std::int64_t limit, budget& account) {
-    time_spans spans;
-    spans.lower.reserve(compact.items.size());
-    spans.upper.reserve(compact.items.size());
-    for (const item& entry : compact.items) {
-        spans.lower.push_back(problem.buffers[entry.buffer].lower);
-        spans.upper.push_back(problem.buffers[entry.buffer].upper);
-    }
-    const std::vector<std::uint32_t> births = sorted_by_time(spans.lower);
-    const std::vector<std::uint32_t> deaths = sorted_by_time(spans.upper);
+    const item_lives lives = lives_of_items(problem, compact);
     free_gaps gaps;
     std::vector<std::int64_t> offsets(compact.items.size(), -1);
     std::size_t dead = 0;
-    for (const std::uint32_t i : births) {
+    for (const std::uint32_t i : lives.births) {
         if (!account.spend()) return {};
-        for (; spans.upper[deaths[dead]] <= spans.lower[i]; ++dead) {
-            const std::uint32_t j = deaths[dead];
+        for (; lives.upper[lives.deaths[dead]] <= lives.lower[i]; ++dead) {
+            const std::uint32_t j = lives.deaths[dead];
             gaps.give(offsets[j], offsets[j] + compact.items[j].size);
         }
         const std::int64_t offset = gaps.take(compact.items[i].size, compact.items[i].alignment);

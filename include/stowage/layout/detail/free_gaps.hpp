@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include <stowage/detail/checked.hpp>
+
 namespace stowage::layout::detail {
 
 /// Starts with all of [0, 2^63 - 1) free. The gaps are kept in chunks of at most 128, each with the length of
@@ -26,8 +28,7 @@ public:
             for (std::size_t g = 0; g < chunks_[c].gaps.size(); ++g) {
                 const gap free = chunks_[c].gaps[g];
                 if (free.upper - free.lower < size) continue;
-                const std::int64_t rest = free.lower % alignment;
-                const std::int64_t pad = rest == 0 ? 0 : alignment - rest;
+                const std::int64_t pad = stowage::detail::padding(free.lower, alignment);
                 if (free.upper - free.lower - size < pad) continue;
                 const std::int64_t offset = free.lower + pad;
                 cut(c, g, offset, offset + size);

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include <stowage/budget.hpp>
+#include <stowage/detail/checked.hpp>
 #include <stowage/layout/detail/fit_engine.hpp>
 #include <stowage/layout/detail/items_by_first.hpp>
 #include <stowage/layout/detail/plateaus.hpp>
@@ -96,10 +97,9 @@ private:
     }
     /// `value` or the next multiple; -1 past 2^63 - 1.
     [[nodiscard]] static std::int64_t aligned(std::int64_t value, std::int64_t alignment) noexcept {
-        const std::int64_t rest = value % alignment;
-        std::int64_t result = value;
-        if (rest != 0 && __builtin_add_overflow(value, alignment - rest, &result)) return -1;
-        return result;
+        std::int64_t result = 0;
+        return __builtin_add_overflow(value, stowage::detail::padding(value, alignment), &result) ? -1
+                                                                                                  : result;
     }
     /// Floors are multiples of what divides all alignments, so that more of them are equal.
     [[nodiscard]] std::int64_t rounded(std::int64_t top) const noexcept {

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include <stowage/budget.hpp>
+#include <stowage/detail/checked.hpp>
+#include <stowage/layout/detail/item_lives.hpp>
 #include <stowage/layout/detail/sections.hpp>
 #include <stowage/layout/problem.hpp>
 
@@ -19,15 +21,8 @@ template <class = void>
 class basic_two_ended_fit {
 public:
     /// Both must outlive this. The problem has neither pins nor gaps.
-    basic_two_ended_fit(const problem& problem, const sections& compact) : compact_(compact) {
-        spans_.reserve(compact.items.size());
-        for (const item& entry : compact.items) {
-            spans_.lower.push_back(problem.buffers[entry.buffer].lower);
-            spans_.upper.push_back(problem.buffers[entry.buffer].upper);
-        }
-        births_ = sorted_by_time(spans_.lower);
-        deaths_ = sorted_by_time(spans_.upper);
-    }
+    basic_two_ended_fit(const problem& problem, const sections& compact)
+        : compact_(compact), lives_(lives_of_items(problem, compact)) {}
 
     /// Offsets by item, none above `capacity` with its size; an empty list if an item finds no place or the
     /// account runs out. A unit of the account is spent every 8 items.
@@ -38,11 +33,11 @@ public:
         cell_of_.assign(compact_.items.size(), none);
         std::vector<std::int64_t> offsets(compact_.items.size(), -1);
         std::size_t dead = 0;
-        for (std::size_t k = 0; k < births_.size(); ++k) {
-            const std::uint32_t i = births_[k];
+        for (std::size_t k = 0; k < lives_.births.size(); ++k) {
+            const std::uint32_t i = lives_.births[k];
             if (k % 8 == 0 && !account.spend()) return {};
-            for (; spans_.upper[deaths_[dead]] <= spans_.lower[i]; ++dead)
-                release(cell_of_[deaths_[dead]]);
+            for (; lives_.upper[lives_.deaths[dead]] <= lives_.lower[i]; ++dead)
+                release(cell_of_[lives_.deaths[dead]]);
             const std::int64_t offset = place(i);
             if (offset < 0) return {};
             offsets[i] = offset;
@@ -66,7 +61,7 @@ private:
     /// When the holder of a cell beside a place dies; the end of the arena never does.
     [[nodiscard]] std::int64_t end_of(std::uint32_t beside) const {
         if (beside == none) return std::numeric_limits<std::int64_t>::max();
-        return spans_.upper[cells_[beside].holder];
+        return lives_.upper[cells_[beside].holder];
     }
     /// Places item `i` beside what outlives the other neighbour; its offset, or -1.
     [[nodiscard]] std::int64_t place(std::uint32_t i) {
@@ -75,8 +70,7 @@ private:
         std::uint32_t low_cell = first_;
         for (int looked = 0; low_cell != none && looked < most_cells; ++looked) {
             const cell& c = cells_[low_cell];
-            const std::int64_t rest = c.lower % entry.alignment;
-            const std::int64_t pad = rest == 0 ? 0 : entry.alignment - rest;
+            const std::int64_t pad = stowage::detail::padding(c.lower, entry.alignment);
             if (c.holder == nobody && c.upper - c.lower >= entry.size &&
                 c.upper - c.lower - entry.size >= pad) {
                 low = c.lower + pad;
@@ -163,9 +157,7 @@ private:
     }
 
     const sections& compact_;
-    time_spans spans_;  // of the items
-    std::vector<std::uint32_t> births_;
-    std::vector<std::uint32_t> deaths_;
+    item_lives lives_;
     std::vector<cell> cells_;
     std::vector<std::uint32_t> unused_;
     std::vector<std::uint32_t> cell_of_;  // by item

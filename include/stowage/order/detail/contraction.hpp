@@ -26,11 +26,12 @@
 
 namespace stowage::order::detail {
 
-/// A problem with fewer operators and the same least peak.
-struct contraction {
+/// A smaller problem with the same least peak.
+struct reduction {
     order_problem problem;
-    rows members;                        ///< of each operator: those of the whole, in running order
-    std::vector<operator_index> origin;  ///< of each operator: the member that stays where it is; ascending
+    std::vector<operator_index>
+        origin;    ///< of each operator: the one of the whole that stays where it is; ascending
+    rows members;  ///< of each operator: those of the whole that it stands for, in running order
 };
 
 /// Contracts one problem, which must run forwards. Refers to it.
@@ -74,8 +75,8 @@ public:
         return joined;
     }
     /// The problem with what was joined. O(size).
-    [[nodiscard]] contraction operator()() const {
-        contraction result;
+    [[nodiscard]] reduction operator()() const {
+        reduction result;
         std::vector<operator_index> number(group_.size(), no_operator);
         for (operator_index op = 0; op < group_.size(); ++op) {
             if (group_[op] != op) continue;
@@ -159,7 +160,7 @@ private:
         return whole_->stays_alive[t] == 0 && producer != no_operator && users.size() == 1;
     }
     /// Bytes that the members of group `k` make and leave to others.
-    [[nodiscard]] std::int64_t kept_in(operator_index k, const contraction& result,
+    [[nodiscard]] std::int64_t kept_in(operator_index k, const reduction& result,
                                        const rows& group_of) const {
         std::int64_t kept = 0;
         for (const operator_index op : result.members[k]) {

@@ -16,13 +16,6 @@
 
 namespace stowage::order::detail {
 
-/// A problem and what was left out of it.
-struct reduction {
-    order_problem problem;               ///< operator k is origin[k] of the whole; every hill is the same
-    std::vector<operator_index> origin;  ///< ascending
-    rows members;  ///< of each operator: those of the whole that it stands for, in running order
-};
-
 /// Which simplifications reduce() makes.
 struct reduction_settings {
     bool last_users = true;  ///< a consumer with a successor that uses the tensor too cannot be the last
@@ -182,9 +175,7 @@ template <class = void>
         contractor join(result.problem);
         const std::size_t joined = join.join();
         if (joined == 0 || (first && joined < result.origin.size() / fewest_joined)) break;
-        contraction small = join();
-        result =
-            compose(result, {std::move(small.problem), std::move(small.origin), std::move(small.members)});
+        result = compose(result, join());
         result = compose(result, reducer(result.problem, settings)());
         if (joined < result.origin.size() / fewest_joined) break;
     }

@@ -52,6 +52,12 @@ void require_legal(const tensor_graph& graph, const sequence& order, const std::
 template <class P>
 concept portfolio_policy = order_policy<P> || bench_policy<P> || list_rule<P>;
 
+/// Runs a list rule within `account`; its order ends on the bench.
+template <list_rule Rule>
+void offer_list_order(workbench& bench, const Rule& rule, std::size_t position, budget& account) {
+    bench.offer(rule.arrange(bench.problem(), &account), policy_name(rule, position));
+}
+
 /// Runs `policy`; its answers end on the bench. Throws program_error if a user's policy gives an order that
 /// is not legal.
 template <portfolio_policy Policy>
@@ -59,7 +65,7 @@ void run_policy(workbench& bench, const Policy& policy, std::size_t position) {
     if constexpr (bench_policy<Policy>) {
         policy.search(bench);
     } else if constexpr (list_rule<Policy>) {
-        bench.offer(policy.arrange(bench.problem(), &bench.account()), policy_name(policy, position));
+        offer_list_order(bench, policy, position, bench.account());
     } else {
         sequence order = apply(policy, bench.graph(), bench.shared());
         if (order.empty()) return;

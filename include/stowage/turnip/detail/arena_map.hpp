@@ -10,6 +10,8 @@
 #include <set>
 #include <utility>
 
+#include <stowage/detail/checked.hpp>
+
 namespace stowage::turnip::detail {
 
 /// Used ranges by address, free ranges by size. One thread at a time.
@@ -57,8 +59,7 @@ public:
         std::int64_t best = -1;
         std::int64_t least = 0;
         const auto offer = [&](std::int64_t lower, std::int64_t upper) {
-            const std::int64_t rest = lower % alignment;
-            const std::int64_t at = rest == 0 ? lower : lower + (alignment - rest);
+            const std::int64_t at = lower + stowage::detail::padding(lower, alignment);
             if (at < lower || upper - at < bytes) return;
             const std::int64_t size = upper - lower;
             if (best >= 0 && (size != least ? size > least : at > best)) return;

@@ -25,12 +25,11 @@ public:
                              const std::vector<std::uint32_t>& first, const std::vector<std::int64_t>& out,
                              const std::vector<std::int64_t>& free)
         : model_(model), gaps_(gaps), first_(first), steps_(free.size()), used_(gaps.size(), 1) {
-        std::vector<double> lacking = loads();
-        for (std::size_t s = 0; s < steps_; ++s)
-            lacking[s] -= static_cast<double>(free[s]);
+        std::vector<double> lacking = lacks(free);
         leave_out_idle(lacking);
         leave_out_trifles(lacking);
-        choose_steps(lacking);
+        lacking = lacks(free);
+        choose_steps(lacking, free);
         map_gaps(out);
         for (const std::uint32_t s : chosen_)
             problem_.lacking.push_back(lacking[s]);
@@ -67,8 +66,8 @@ private:
     static constexpr double trifle = 1e-4;  // of the bytes that lack at the fullest step
 
     [[nodiscard]] const model_gap& gap(std::size_t k) const { return model_.gaps[gaps_[k]]; }
-    /// Bytes of the gaps in use, by step.
-    [[nodiscard]] std::vector<double> loads() const {
+    /// By step: bytes that lack if all gaps in use stay.
+    [[nodiscard]] std::vector<double> lacks(const std::vector<std::int64_t>& free) const {
         std::vector<double> load(steps_ + 1, 0);
         for (std::size_t k = 0; k < gaps_.size(); ++k) {
             if (used_[k] == 0) continue;
@@ -79,6 +78,9 @@ private:
         }
         for (std::size_t s = 1; s < load.size(); ++s)
             load[s] += load[s - 1];
+        load.pop_back();
+        for (std::size_t s = 0; s < steps_; ++s)
+            load[s] -= static_cast<double>(free[s]);
         return load;
     }
     /// Gaps that span no step where anything lacks stay.
@@ -94,15 +96,14 @@ private:
         }
     }
     /// The smallest buffers, as far as they make up a trifle, are taken to leave.
-    void leave_out_trifles(std::vector<double>& lacking) {
+    void leave_out_trifles(const std::vector<double>& lacking) {
         double most = 0;
-        for (std::size_t s = 0; s < steps_; ++s)
-            most = std::max(most, lacking[s]);
+        for (const double bytes : lacking)
+            most = std::max(most, bytes);
         std::vector<std::pair<std::int64_t, std::uint32_t>> by_size;
         for (std::uint32_t v = 0; v + 1 < first_.size(); ++v)
             by_size.emplace_back(gap(first_[v]).bytes, v);
         std::sort(by_size.begin(), by_size.end());
-        const std::vector<double> all = loads();
         double sum = 0;
         for (const auto& [bytes, v] : by_size) {
             for (std::uint32_t k = first_[v]; k < first_[v + 1]; ++k)
@@ -111,13 +112,10 @@ private:
             for (std::uint32_t k = first_[v]; k < first_[v + 1]; ++k)
                 used_[k] = 0;
         }
-        const std::vector<double> rest = loads();
-        for (std::size_t s = 0; s < steps_; ++s)
-            lacking[s] -= all[s] - rest[s];
     }
     /// Of neighbours, a step is implied if all that could leave at the other could leave at it too, and no
     /// more must; or if all that could stay at it could stay at the other, which has no more room.
-    void choose_steps(const std::vector<double>& lacking) {
+    void choose_steps(const std::vector<double>& lacking, const std::vector<std::int64_t>& free) {
         std::vector<char> begins(steps_ + 1, 0);
         std::vector<char> ends(steps_ + 1, 0);
         for (std::size_t k = 0; k < gaps_.size(); ++k) {
@@ -125,7 +123,6 @@ private:
             begins[gap(k).lower] = 1;
             ends[gap(k).upper] = 1;
         }
-        const std::vector<double> load = loads();
         std::vector<std::uint32_t> begun(steps_, 0);  // by step: the last one until then where a gap begins
         std::vector<std::uint32_t> ended(steps_, 0);  // by step: 1 + the last one before where a gap ends
         for (std::uint32_t s = 1; s < steps_; ++s) {
@@ -139,11 +136,9 @@ private:
                 const std::uint32_t t = chosen_.back();
                 const bool fewer_here = begun[s] <= t;   // what spans s spans t
                 const bool fewer_there = ended[s] <= t;  // what spans t spans s
-                const double room = load[s] - lacking[s];
-                const double room_there = load[t] - lacking[t];
-                implied = (fewer_there && lacking[t] >= lacking[s]) || (fewer_here && room >= room_there);
+                implied = (fewer_there && lacking[t] >= lacking[s]) || (fewer_here && free[s] >= free[t]);
                 if (implied) break;
-                if (!(fewer_here && lacking[s] >= lacking[t]) && !(fewer_there && room_there >= room)) break;
+                if (!(fewer_here && lacking[s] >= lacking[t]) && !(fewer_there && free[t] >= free[s])) break;
                 chosen_.pop_back();
             }
             if (!implied) chosen_.push_back(s);

@@ -11,6 +11,8 @@
 #include <map>
 #include <vector>
 
+#include <stowage/detail/checked.hpp>
+
 namespace stowage::turnip::detail {
 
 /// Pieces by address; they cover the arena. One thread at a time.
@@ -171,10 +173,8 @@ private:
     }
     /// -1 if that is beyond 2^63 - 1.
     [[nodiscard]] static std::int64_t align(std::int64_t value, std::int64_t alignment) {
-        const std::int64_t rest = value % alignment;
-        if (rest == 0) return value;
-        if (value > std::numeric_limits<std::int64_t>::max() - (alignment - rest)) return -1;
-        return value + (alignment - rest);
+        const std::int64_t pad = stowage::detail::padding(value, alignment);
+        return value > std::numeric_limits<std::int64_t>::max() - pad ? -1 : value + pad;
     }
 
     std::map<std::int64_t, piece> pieces_;

@@ -10,12 +10,6 @@
 
 namespace stowage::turnip::detail {
 
-/// Bytes between `bytes` and the next multiple of `alignment`.
-[[nodiscard]] constexpr std::int64_t padding(std::int64_t bytes, std::int64_t alignment) noexcept {
-    const std::int64_t rest = bytes % alignment;
-    return rest == 0 ? 0 : alignment - rest;
-}
-
 /// Numbers of items, and what they are. All calls are O(1).
 template <class = void>
 class basic_horizon_items {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <stowage/detail/checked.hpp>
 #include <stowage/graph/tensor_graph.hpp>
 #include <stowage/turnip/detail/horizon_state.hpp>
 #include <stowage/turnip/detail/script.hpp>
@@ -182,8 +183,8 @@ private:
     /// The order in which items lie side by side with little rounding.
     [[nodiscard]] bool lies_before(item a, item b) const {
         if (alignment_of(a) != alignment_of(b)) return alignment_of(a) > alignment_of(b);
-        const std::int64_t pad =
-            padding(bytes_of(a), alignment_of(a)) - padding(bytes_of(b), alignment_of(b));
+        const std::int64_t pad = stowage::detail::padding(bytes_of(a), alignment_of(a)) -
+                                 stowage::detail::padding(bytes_of(b), alignment_of(b));
         if (pad != 0) return pad < 0;
         return std::pair(-bytes_of(a), a) < std::pair(-bytes_of(b), b);
     }
@@ -197,8 +198,7 @@ private:
         std::sort(all.begin(), all.end(), [&](item a, item b) { return lies_before(a, b); });
         std::int64_t at = 0;
         for (const item i : all) {
-            const std::int64_t rest = at % alignment_of(i);
-            if (rest != 0) at += alignment_of(i) - rest;
+            at += stowage::detail::padding(at, alignment_of(i));
             if (at > capacities_[device] - bytes_of(i)) return false;
             put(i, at);
             at += bytes_of(i);
