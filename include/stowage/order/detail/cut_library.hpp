@@ -2,6 +2,7 @@
 // Min cuts at operators, each computed once: its value, and the least and the greatest down-set that have it.
 // Bounds, cut moves and searches ask for the same few operators again and again.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -46,7 +47,7 @@ public:
         : problem_(&problem), network_(problem), hill_(problem.operator_count(), unknown),
           slot_(problem.operator_count(), no_slot) {
         const std::size_t bytes_a_cut = problem.operator_count() / 4 + sizeof(cut_sets);
-        kept_.reserve(most_kept_bytes / bytes_a_cut + 1);
+        kept_.reserve(std::min(problem.operator_count(), most_kept_bytes / bytes_a_cut + 1));
     }
 
     /// The least hill of `v` over all legal orders: a lower bound on every peak. O(1) if it is known, else
