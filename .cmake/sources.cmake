@@ -30,6 +30,10 @@ function(stowage_add_templates name library others)
     add_library(stowage_${name} STATIC EXCLUDE_FROM_ALL ${sources})
     target_link_libraries(stowage_${name} PUBLIC ${library})
     target_compile_definitions(stowage_${name} PUBLIC STOWAGE_TEMPLATES=extern)
+    # First in the link, so that what a program instantiates too (members of containers) is taken optimised.
+    target_link_options(
+      stowage_${name} INTERFACE
+      "$<$<CONFIG:Debug>:LINKER:--whole-archive,$<TARGET_FILE:stowage_${name}>,--no-whole-archive>")
   else()
     add_library(stowage_${name} INTERFACE)
   endif()

@@ -11,6 +11,7 @@
 #include <stowage/detail/random.hpp>
 #include <stowage/graph.hpp>
 #include "support/any_program.hpp"
+#include "support/rounds.hpp"
 
 using namespace stowage;
 
@@ -124,7 +125,7 @@ TEST_CASE("a buffer without bytes orders operators, and so does a control edge")
 
 TEST_CASE("on random programs the dependencies have the paths of the definition, and no edge more") {
     detail::splitmix64 random(7);
-    for (int round = 0; round < 500; ++round) {
+    for (int round = 0; round < stowage::test::rounds(500); ++round) {
         const program p = test::any_program(random, {.operators = 1 + static_cast<std::size_t>(round % 12)});
         const tensor_graph graph = make_tensor_graph(p);
         const relation before = hazards(p);

@@ -10,6 +10,7 @@
 
 #include "../support/dense_layouts.hpp"
 #include "../support/layout_cases.hpp"
+#include "support/rounds.hpp"
 
 namespace layout = stowage::layout;
 using stowage::status;
@@ -26,7 +27,7 @@ TEST_CASE("claims of optimality agree with brute force, each feature and option 
     };
     const std::vector<layout::exact> policies = {
         {}, {{.small = 0}}, {{.middling = 0}}, {{.keys = false}}, {{.between = false}}, {{.canonical = 0}}};
-    for (int round = 0; round < 600; ++round) {
+    for (int round = 0; round < stowage::test::rounds(600); ++round) {
         const auto& features = kinds[static_cast<std::size_t>(round) % kinds.size()];
         const layout::problem problem = layout_cases::random_problem(2 + random.below(5), features, random);
         const std::int64_t least = layout_cases::least_arena(problem);
@@ -46,7 +47,7 @@ TEST_CASE("claims of optimality agree with brute force, each feature and option 
 TEST_CASE("dense fills are proven, above the load too") {
     stowage::detail::splitmix64 random(2);
     int above = 0;
-    for (int round = 0; round < 1500; ++round) {
+    for (int round = 0; round < stowage::test::rounds(1500); ++round) {
         const layout::problem problem = dense_layouts::fill(10 + random.below(12), 12, 8, random);
         const layout::solution answer = layout::plan(problem, layout::exact{}, {.states = 1'000'000});
         CHECK(layout_cases::fault(problem, answer.offsets) == "");

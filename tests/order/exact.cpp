@@ -12,6 +12,7 @@
 
 #include "support/any_program.hpp"
 #include "support/brute_force_order.hpp"
+#include "support/rounds.hpp"
 
 namespace {
 
@@ -41,7 +42,7 @@ TEST_CASE("exact proves the least peak, and no policy claims more than holds") {
     stowage::detail::splitmix64 random(51);
     int proven = 0;
     int programs = 0;
-    for (int round = 0; round < 10'000; ++round) {
+    for (int round = 0; round < stowage::test::rounds(10'000); ++round) {
         CAPTURE(round);
         const stowage::tensor_graph graph = any_graph(random, 11);
         const std::int64_t least = stowage::test::least_peak(graph);

@@ -9,6 +9,7 @@
 #include <stowage/verify.hpp>
 
 #include "support/random_program.hpp"
+#include "support/rounds.hpp"
 
 using namespace stowage;
 
@@ -28,7 +29,7 @@ roam::ordered_layout start(const tensor_graph& graph) {
 
 TEST_CASE("other orders are taken only for a smaller arena, and the answer stays consistent") {
     int improved = 0;
-    for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    for (std::uint64_t seed = 0; seed < stowage::test::rounds(std::uint64_t{300}); ++seed) {
         const tensor_graph graph = make_tensor_graph(test::random_program(seed, {.operators = 14}));
         roam::ordered_layout best = start(graph);
         const std::int64_t before = best.laid_out.arena;
@@ -46,13 +47,13 @@ TEST_CASE("other orders are taken only for a smaller arena, and the answer stays
         CHECK(verify::check_order(graph, best.ordered.order).ok);
         CHECK(verify::check_layout(best.items.problem, best.laid_out).ok);
     }
-    CHECK(improved > 5);
+    CHECK(improved > stowage::test::rounds(5));
 }
 
 TEST_CASE("an order that leaves room below an aligned arena is found, or shown not to exist") {
     int proofs = 0;
     int improved = 0;
-    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    for (std::uint64_t seed = 0; seed < stowage::test::rounds(std::uint64_t{200}); ++seed) {
         const tensor_graph graph = make_tensor_graph(test::random_program(seed, {.operators = 10}));
         const roam::counted_program program(graph, 8);
         if (program.granule() == 1) continue;
@@ -72,8 +73,8 @@ TEST_CASE("an order that leaves room below an aligned arena is found, or shown n
         CHECK(verify::check_layout(best.items.problem, best.laid_out).ok);
         if (proven.bytes > 0) CHECK(proven.bytes <= proven.witness.bytes);
     }
-    CHECK(improved > 50);
-    CHECK(proofs > 50);
+    CHECK(improved > stowage::test::rounds(50));
+    CHECK(proofs > stowage::test::rounds(50));
 }
 
 TEST_CASE("nothing is tried at the bound, or without an account") {

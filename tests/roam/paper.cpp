@@ -15,6 +15,7 @@
 #include <stowage/verify.hpp>
 
 #include "support/any_program.hpp"
+#include "support/rounds.hpp"
 #include "support/training_steps.hpp"
 
 using namespace stowage;
@@ -40,7 +41,7 @@ struct stacked {
 
 TEST_CASE("the paper's planner plans any program") {
     stowage::detail::splitmix64 random(29);
-    for (int round = 0; round < 120; ++round) {
+    for (int round = 0; round < stowage::test::rounds(120); ++round) {
         const tensor_graph graph =
             round % 2 == 0 ? make_tensor_graph(test::any_program(random, {.operators = 16, .window = 3}))
                            : test::training_graph({.layers = 2 + random.below(5),

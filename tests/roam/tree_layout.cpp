@@ -13,6 +13,7 @@
 
 #include "support/any_program.hpp"
 #include "support/planned_steps.hpp"
+#include "support/rounds.hpp"
 #include "support/training_steps.hpp"
 
 using namespace stowage;
@@ -29,7 +30,7 @@ roam::tree_layout lay_out(const test::planned_step& step, const roam::tree_optio
 
 TEST_CASE("layouts of trees are right, for any program, alignment, pin and switch") {
     stowage::detail::splitmix64 random(17);
-    for (int round = 0; round < 200; ++round) {
+    for (int round = 0; round < stowage::test::rounds(200); ++round) {
         const std::int64_t alignment = round % 3 == 0 ? 8 : 1;
         test::planned_step step(
             round % 2 == 0

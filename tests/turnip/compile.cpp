@@ -16,6 +16,7 @@
 #include "support/brute_force_bytes.hpp"
 #include "support/memgraph_contents.hpp"
 #include "support/random_program.hpp"
+#include "support/rounds.hpp"
 
 namespace turnip = stowage::turnip;
 using stowage::buffer_kind;
@@ -69,7 +70,7 @@ void require_right(const turnip::taskgraph& task, const turnip::compile_options&
 
 TEST_CASE("every memgraph is right at the least capacity and above, for any start, devices and alignment") {
     std::size_t moves = 0;
-    for (std::uint64_t seed = 0; seed < 150; ++seed) {
+    for (std::uint64_t seed = 0; seed < stowage::test::rounds(std::uint64_t{150}); ++seed) {
         CAPTURE(seed);
         const auto start = static_cast<start_rule>(seed % 3);
         const turnip::taskgraph task =
@@ -107,7 +108,7 @@ TEST_CASE("every memgraph is right at the least capacity and above, for any star
             CHECK_FALSE(none.reason.empty());
         }
     }
-    CHECK(moves > 3000);
+    CHECK(moves > stowage::test::rounds(3000));
 }
 
 TEST_CASE("the capacity that is named does, also where alignments take more than the sum of sizes") {
@@ -184,7 +185,7 @@ TEST_CASE("bytes moved that pass 2^63 - 1 are an error, not a small number; capa
 TEST_CASE("the bytes moved are the fewest, and the bound is one: brute force on tiny programs") {
     std::size_t proven = 0;
     std::size_t asked = 0;
-    for (std::uint64_t seed = 0; seed < 160; ++seed) {
+    for (std::uint64_t seed = 0; seed < stowage::test::rounds(std::uint64_t{160}); ++seed) {
         CAPTURE(seed);
         const start_rule start = seed % 2 == 0 ? start_rule::on_host : start_rule::steady;
         const std::int64_t largest = seed % 4 < 2 ? 1 : 6;  // sizes of 0 and 1: addresses cost nothing

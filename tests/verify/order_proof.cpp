@@ -15,6 +15,7 @@
 
 #include "support/brute_force_order.hpp"
 #include "support/order_problems.hpp"
+#include "support/rounds.hpp"
 
 using namespace stowage;
 
@@ -80,7 +81,7 @@ TEST_CASE("one byte below the least peak has a proof, and the proof is accepted"
     stowage::detail::splitmix64 random(91);
     int proofs = 0;
     int splits = 0;
-    for (int round = 0; round < 2'500; ++round) {
+    for (int round = 0; round < stowage::test::rounds(2'500); ++round) {
         CAPTURE(round);
         const tensor_graph graph = test::order_graph(random);
         const std::int64_t least = test::least_peak(graph);
@@ -95,13 +96,13 @@ TEST_CASE("one byte below the least peak has a proof, and the proof is accepted"
             splits +=
                 step.rule == order::proof_rule::split_after || step.rule == order::proof_rule::split_before;
     }
-    CHECK(proofs > 2'000);
-    CHECK(splits > 15);
+    CHECK(proofs > stowage::test::rounds(2'000));
+    CHECK(splits > stowage::test::rounds(15));
 }
 
 TEST_CASE("there is no proof against an order that exists, and none is accepted, however it is bent") {
     stowage::detail::splitmix64 random(92);
-    for (int round = 0; round < 1'500; ++round) {
+    for (int round = 0; round < stowage::test::rounds(1'500); ++round) {
         CAPTURE(round);
         const tensor_graph graph = test::order_graph(random);
         const std::int64_t least = test::least_peak(graph);

@@ -11,13 +11,14 @@
 
 #include "support/any_program.hpp"
 #include "support/brute_force_order.hpp"
+#include "support/rounds.hpp"
 
 TEST_CASE("branching decides nothing wrongly, whatever is switched on") {
     namespace order = stowage::order::detail;
     stowage::detail::splitmix64 random(41);
     int branched = 0;
     int open = 0;
-    for (int round = 0; round < 10'000; ++round) {
+    for (int round = 0; round < stowage::test::rounds(10'000); ++round) {
         CAPTURE(round);
         stowage::test::any_program_options options;
         options.operators = 3 + random.below(9);
@@ -57,6 +58,6 @@ TEST_CASE("branching decides nothing wrongly, whatever is switched on") {
         }
     }
     MESSAGE(branched, " with branching, ", open, " open");
-    CHECK(branched > 1'000);
+    CHECK(branched > stowage::test::rounds(1'000));
     CHECK(open < 100);
 }

@@ -14,6 +14,7 @@
 
 #include "support/brute_force_order.hpp"
 #include "support/order_problems.hpp"
+#include "support/rounds.hpp"
 
 using namespace stowage;
 namespace detail_ = stowage::order::detail;
@@ -27,7 +28,7 @@ constexpr detail_::reduction_settings only_contract{.last_users = false, .idle =
 TEST_CASE("contraction keeps the least peak, the cuts and the hills, and raises no order") {
     stowage::detail::splitmix64 random(73);
     int joined = 0;
-    for (int round = 0; round < 10'000; ++round) {
+    for (int round = 0; round < stowage::test::rounds(10'000); ++round) {
         CAPTURE(round);
         const tensor_graph graph = test::order_graph(random);
         const detail_::order_problem whole = detail_::make_order_problem(graph);
@@ -62,7 +63,7 @@ TEST_CASE("contraction keeps the least peak, the cuts and the hills, and raises 
                   cuts_of_whole.least_live(same) + whole.born_bytes[same] + whole.workspace[same]);
         }
     }
-    CHECK(joined > 10'000);
+    CHECK(joined > stowage::test::rounds(10'000));
 }
 
 TEST_CASE("an update ends in the operator that makes its gradient, and an upload in its reader") {

@@ -14,6 +14,7 @@
 #include <stowage/order/detail/segments.hpp>
 #include "support/any_program.hpp"
 #include "support/brute_force_order.hpp"
+#include "support/rounds.hpp"
 
 namespace {
 
@@ -44,7 +45,7 @@ stowage::test::any_program_options random_shape(stowage::detail::splitmix64& ran
 
 TEST_CASE("a decision agrees with the least peak, for every bound, with and without rule 10") {
     stowage::detail::splitmix64 random(11);
-    for (int round = 0; round < 4000; ++round) {
+    for (int round = 0; round < stowage::test::rounds(4000); ++round) {
         CAPTURE(round);
         const auto graph =
             stowage::make_tensor_graph(stowage::test::any_program(random, random_shape(random)));
@@ -74,7 +75,7 @@ TEST_CASE("a decision agrees with the least peak, for every bound, with and with
 TEST_CASE("commits under a limit leave a part that decides alike") {
     stowage::detail::splitmix64 random(12);
     int left = 0;
-    for (int round = 0; round < 4000; ++round) {
+    for (int round = 0; round < stowage::test::rounds(4000); ++round) {
         CAPTURE(round);
         const auto graph =
             stowage::make_tensor_graph(stowage::test::any_program(random, random_shape(random)));
@@ -108,12 +109,12 @@ TEST_CASE("commits under a limit leave a part that decides alike") {
         const order::verdict of_rest = rest.decide(bound - part.base, 1'000'000, again);
         REQUIRE(of_rest == (bound >= least ? order::verdict::found : order::verdict::refuted));
     }
-    CHECK(left > 100);
+    CHECK(left > stowage::test::rounds(100));
 }
 
 TEST_CASE("a reduction keeps the least peak, an expanded order its hills") {
     stowage::detail::splitmix64 random(13);
-    for (int round = 0; round < 4000; ++round) {
+    for (int round = 0; round < stowage::test::rounds(4000); ++round) {
         CAPTURE(round);
         const auto graph =
             stowage::make_tensor_graph(stowage::test::any_program(random, random_shape(random)));
