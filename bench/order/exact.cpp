@@ -60,7 +60,7 @@ struct variant {
 };
 
 std::vector<variant> variants() {
-    std::vector<variant> all(14);
+    std::vector<variant> all(15);
     all[0].name = "all";
     all[1].name = "no_reductions";
     all[1].policy.parts.reductions = {false, false, false, false};
@@ -89,6 +89,8 @@ std::vector<variant> variants() {
     all[12].policy.search_first = false;
     all[13].name = "no_narrow";
     all[13].policy.narrow = false;
+    all[14].name = "no_components_apart";
+    all[14].policy.parts.components = false;
     return all;
 }
 

@@ -12,6 +12,7 @@
 
 #include "support/any_program.hpp"
 #include "support/brute_force_order.hpp"
+#include "support/order_problems.hpp"
 #include "support/rounds.hpp"
 
 namespace {
@@ -44,7 +45,8 @@ TEST_CASE("exact proves the least peak, and no policy claims more than holds") {
     int programs = 0;
     for (int round = 0; round < stowage::test::rounds(10'000); ++round) {
         CAPTURE(round);
-        const stowage::tensor_graph graph = any_graph(random, 11);
+        const stowage::tensor_graph graph =
+            round % 4 == 0 ? stowage::test::side_by_side(random) : any_graph(random, 11);
         const std::int64_t least = stowage::test::least_peak(graph);
         const order::solution whole = solve(graph, order::exact{}, 200'000);
         REQUIRE(whole.lower_bound <= least);
@@ -62,7 +64,9 @@ TEST_CASE("exact proves the least peak, and no policy claims more than holds") {
             case 0: {
                 order::exact policy;
                 policy.state_limit = states;
-                policy.parts = {.segments = random.below(2) == 0, .relaxed = random.below(2) == 0};
+                policy.parts = {.segments = random.below(2) == 0,
+                                .relaxed = random.below(2) == 0,
+                                .components = random.below(2) == 0};
                 policy.valleys.components = random.below(2) == 0;
                 policy.branches.probe = random.below(2) == 0;
                 policy.branches.segments = random.below(2) == 0;

@@ -23,6 +23,29 @@ inline tensor_graph order_graph(detail::splitmix64& random, std::size_t most_ope
     return make_tensor_graph(any_program(random, options));
 }
 
+/// One to three programs side by side, of up to four operators each; some read donated buffers, some write
+/// outputs, most begin and end without live bytes.
+inline tensor_graph side_by_side(detail::splitmix64& random) {
+    program step;
+    const auto bytes = [&] { return static_cast<std::int64_t>(1 + random.below(9)); };
+    for (std::uint64_t left = 1 + random.below(3); left > 0; --left) {
+        std::vector<buffer_id> made;
+        for (std::uint64_t count = 1 + random.below(4); count > 0; --count) {
+            operator_options op;
+            op.workspace = static_cast<std::int64_t>(random.below(3));
+            if (!made.empty()) op.reads.push_back(made[random.below(made.size())]);
+            if (random.below(8) == 0)
+                op.reads.push_back(step.add_buffer({.bytes = bytes(), .kind = buffer_kind::donated}));
+            made.push_back(step.add_buffer(
+                {.bytes = bytes(),
+                 .kind = random.below(10) == 0 ? buffer_kind::output : buffer_kind::intermediate}));
+            op.writes = {made.back()};
+            step.add_operator(op);
+        }
+    }
+    return make_tensor_graph(step);
+}
+
 /// A legal order, each one possible.
 inline std::vector<operator_index> random_order(detail::splitmix64& random,
                                                 const order::detail::order_problem& problem) {

@@ -29,7 +29,7 @@ namespace stowage::order {
 
 /// How a proof is sought.
 struct proof_options {
-    detail::parts_settings parts{};                 ///< rules 6 to 8; contraction, which no step says, never
+    detail::parts_settings parts{};  ///< rules 6 to 8; contraction and components, which no step says, never
     std::uint64_t commit_states = 500;              ///< states a valley while the ends are committed
     std::uint64_t written_states = 50'000;          ///< states that one search without an end may have
     detail::probing_settings probing{};             ///< rule 15
@@ -46,7 +46,7 @@ class basic_order_prover {
 public:
     basic_order_prover(const order_problem& problem, const proof_options& options, budget& account)
         : problem_(&problem), options_(options), effort_{.account = &account} {
-        options_.parts.reductions.contract = false;
+        options_.parts.reductions.contract = options_.parts.components = false;
     }
 
     [[nodiscard]] std::optional<order_proof> prove(std::int64_t bound,

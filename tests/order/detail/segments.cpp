@@ -25,7 +25,7 @@ TEST_CASE("plain cuts are the operators that every other one stands before or af
         CAPTURE(round);
         const detail_::order_problem problem = detail_::make_order_problem(test::order_graph(random));
         const detail_::closure closure(problem);
-        const detail_::segmentation segments = detail_::find_segments(problem, false);
+        const detail_::segmentation segments = detail_::find_segments(problem, false, false);
         std::vector<std::uint8_t> is_cut(problem.operator_count(), 0);
         for (const std::size_t cut : segments.cuts)
             is_cut[segments.order[cut]] = 1;
@@ -45,17 +45,24 @@ TEST_CASE("plain cuts are the operators that every other one stands before or af
 TEST_CASE("normalising an order raises no peak, and segments are independent then") {
     stowage::detail::splitmix64 random(72);
     int relaxed = 0;
+    int grouped = 0;
     for (int round = 0; round < 6'000; ++round) {
         CAPTURE(round);
-        const tensor_graph graph = test::order_graph(random);
+        const tensor_graph graph = round % 4 < 2 ? test::side_by_side(random) : test::order_graph(random);
         const detail_::order_problem whole = detail_::make_order_problem(graph);
         const detail_::reduction reduced = detail_::reduce(whole, {.contract = round % 2 == 0});
         const detail_::order_problem& problem = reduced.problem;
-        const detail_::segmentation segments = detail_::find_segments(problem);
-        relaxed += segments.cuts.size() > detail_::find_segments(problem, false).cuts.size() ? 1 : 0;
+        if (problem.operator_count() == 0) continue;
+        const bool components = random.below(4) != 0;
+        const detail_::segmentation segments = detail_::find_segments(problem, true, components);
+        relaxed += segments.cuts.size() > detail_::find_segments(problem, false, components).cuts.size();
+        grouped += *std::max_element(segments.group.begin(), segments.group.end()) > 1;
         REQUIRE(test::is_legal(problem, segments.order));
         const std::vector<operator_index> order = test::random_order(random, problem);
-        const std::vector<operator_index> normal = detail_::normalise(problem, segments.moves, order);
+        std::vector<operator_index> normal = detail_::normalise(problem, segments.moves, order);
+        REQUIRE(test::is_legal(problem, normal));
+        REQUIRE(detail_::peak_of(problem, normal) <= detail_::peak_of(problem, order));
+        normal = detail_::by_groups(segments.group, normal);
         REQUIRE(test::is_legal(problem, normal));
         REQUIRE(detail_::peak_of(problem, normal) <= detail_::peak_of(problem, order));
         for (const std::size_t cut : segments.cuts)
@@ -64,26 +71,21 @@ TEST_CASE("normalising an order raises no peak, and segments are independent the
         detail_::interval_cutter cutter(problem, segments.order);
         const std::vector<std::int64_t> hills = detail_::hills_of(problem, segments.order);
         std::int64_t largest = 0;
-        std::size_t begin = 0;
-        const auto take = [&](std::size_t end) {
-            if (end == begin) return;
-            const detail_::interval part = cutter.cut(begin, end);
+        for (const auto& [first, last] : segments.spans) {
+            const detail_::interval part = cutter.cut(first, last);
             detail_::valley_solver solver(part.problem);
             detail_::search_effort effort;
             std::int64_t bound = 0;
             while (solver.decide(bound - part.base, 1'000'000, effort) != detail_::verdict::found)
                 ++bound;
             largest = std::max(largest, bound);
-        };
-        for (const std::size_t cut : segments.cuts) {
-            take(cut);
-            largest = std::max(largest, hills[cut]);
-            begin = cut + 1;
         }
-        take(problem.operator_count());
+        for (const std::size_t cut : segments.cuts)
+            largest = std::max(largest, hills[cut]);
         REQUIRE(largest == test::least_peak(graph));
     }
     CHECK(relaxed > 100);
+    CHECK(grouped > 100);
 }
 
 TEST_CASE("a part has the hills of the whole, less its base") {

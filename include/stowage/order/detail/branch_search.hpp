@@ -94,19 +94,14 @@ private:
     /// apart: the problem falls apart, or an operator between its segments is too high.
     verdict solve_segments(residual& rest, const place& at, search_effort& effort, bool& apart) {
         const segmentation segments = find_segments(rest.problem(), false);
-        if (segments.cuts.empty()) return verdict::open;
         const std::vector<std::int64_t> hills = hills_of(rest.problem(), segments.order);
-        std::vector<std::pair<std::size_t, std::size_t>> spans;
-        std::size_t begin = 0;
         for (const std::size_t cut : segments.cuts) {
             if (hills[cut] > rest.bound()) {
                 apart = true;
                 return verdict::refuted;
             }
-            if (cut > begin) spans.emplace_back(begin, cut);
-            begin = cut + 1;
         }
-        if (segments.order.size() > begin) spans.emplace_back(begin, segments.order.size());
+        std::vector<std::pair<std::size_t, std::size_t>> spans = segments.spans;
         if (spans.size() < 2) return verdict::open;
         apart = true;
         std::stable_sort(spans.begin(), spans.end(), [](const auto& a, const auto& b) {

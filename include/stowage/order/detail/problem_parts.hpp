@@ -27,6 +27,7 @@ struct parts_settings {
     reduction_settings reductions{};  ///< rule 6
     bool segments = true;             ///< rule 7: cut at operators that every order runs at the same set
     bool relaxed = true;              ///< rule 8: lazy operators and sinks do not stand in the way
+    bool components = true;           ///< with segments: independent components one after the other
 };
 
 /// One segment as a problem of its own. Its bench knows nothing of `base` bytes that are alive all through
@@ -54,17 +55,16 @@ public:
         : problem_(&problem), reduced_(reduce(problem, settings.reductions)) {
         const order_problem& small = reduced_.problem;
         if (settings.segments) {
-            segments_ = find_segments(small, settings.relaxed);
+            segments_ = find_segments(small, settings.relaxed, settings.components);
         } else {
             segments_ = whole_segment(small);
         }
         cutter_.emplace(small, segments_.order);
-        std::size_t first = 0;
-        for (const std::size_t cut : segments_.cuts) {
-            add_part(first, cut);
-            first = cut + 1;
+        for (const auto& [first, last] : segments_.spans) {
+            parts_.emplace_back();
+            parts_.back().first = first;
+            parts_.back().last = last;
         }
-        add_part(first, segments_.order.size());
         place_.resize(segments_.order.size());
         for (std::size_t k = 0; k < segments_.order.size(); ++k)
             place_[segments_.order[k]] = static_cast<std::uint32_t>(k);
@@ -80,8 +80,9 @@ public:
 
     /// Takes in a legal order of the whole: each part keeps its share if it is better. O(n log n + size).
     void offer(std::span<const operator_index> order) {
-        std::vector<operator_index> normal =
-            normalise(reduced_.problem, segments_.moves, restrict_order(*problem_, reduced_, order));
+        std::vector<operator_index> normal = by_groups(
+            segments_.group,
+            normalise(reduced_.problem, segments_.moves, restrict_order(*problem_, reduced_, order)));
         take(normal, hills_of(reduced_.problem, normal));
         orders_.push_back(std::move(normal));
     }
@@ -168,13 +169,9 @@ private:
         for (operator_index op = 0; op < result.order.size(); ++op)
             result.order[op] = op;
         result.moves.assign(result.order.size(), mobility::fixed);
+        result.group.assign(result.order.size(), 0);
+        if (!result.order.empty()) result.spans.emplace_back(0, result.order.size());
         return result;
-    }
-    void add_part(std::size_t first, std::size_t last) {
-        if (first == last) return;
-        parts_.emplace_back();
-        parts_.back().first = first;
-        parts_.back().last = last;
     }
     void take(const std::vector<operator_index>& order, const std::vector<std::int64_t>& hills) {
         for (part& p : parts_) {
