@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <stop_token>
 #include <vector>
 
 #include <stowage/graph.hpp>
@@ -44,6 +45,44 @@ TEST_CASE("least hills and sets, each computed once") {
         }
         CHECK(cuts.cuts() <= graph.operator_count());
     }
+}
+
+TEST_CASE("a flow that is broken off gives a bound and sets to run from") {
+    stowage::detail::splitmix64 random(85);
+    int below = 0;
+    for (int trial = 0; trial < 10; ++trial) {
+        program step;
+        std::vector<buffer_id> made;
+        for (std::size_t i = 0; i < 600; ++i) {
+            operator_options op;
+            for (std::uint64_t k = i == 0 ? 0 : 3; k > 0; --k)
+                op.reads.push_back(made[made.size() - 1 - random.below(std::min<std::size_t>(40, i))]);
+            made.push_back(step.add_buffer({.bytes = static_cast<std::int64_t>(1 + random.below(999))}));
+            op.writes = {made.back()};
+            step.add_operator(op);
+        }
+        const order_problem problem = make_order_problem(make_tensor_graph(step));
+        std::stop_source stop;
+        stop.request_stop();
+        const budget stopped(search_limits{.stop = stop.get_token()});
+        const budget unhurried;
+        cut_library whole(problem, &unhurried);
+        cut_library part(problem, &stopped);
+        for (operator_index v = 0; v < problem.operator_count(); v += 50) {
+            CHECK(part.least_hill(v) <= whole.least_hill(v));
+            below += part.least_hill(v) < whole.least_hill(v) ? 1 : 0;
+            const auto& sets = part.sets(v);
+            for (const operator_bits* y : {&sets.least, &sets.greatest}) {
+                CHECK_FALSE(y->contains(v));
+                for (operator_index op = 0; op < problem.operator_count(); ++op) {
+                    if (!y->contains(op) && op != v) continue;
+                    for (const operator_index before : problem.predecessors[op])
+                        CHECK(y->contains(before));
+                }
+            }
+        }
+    }
+    CHECK(below > 10);
 }
 
 TEST_CASE("bits of many operators") {

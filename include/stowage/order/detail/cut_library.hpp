@@ -3,12 +3,15 @@
 // Bounds, cut moves and searches ask for the same few operators again and again.
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include <stowage/budget.hpp>
 #include <stowage/order/detail/cut_network.hpp>
 #include <stowage/order/detail/order_problem.hpp>
 
@@ -39,19 +42,22 @@ struct cut_sets {
     operator_bits greatest;  ///< the greatest one
 };
 
-/// Cuts of one problem, made on demand. Refers to the problem, which must run forwards.
+/// Cuts of one problem, made on demand. Refers to the problem, which must run forwards. On deep networks of a
+/// million operators one flow may take ten seconds; given an account, it is broken off when the clock runs
+/// out, or once it has taken some times the states that are left. What was found by then is a bound, and the
+/// sets are sets from which v can run, though not with the fewest live bytes.
 template <class = void>
 class basic_cut_library {
 public:
-    explicit basic_cut_library(const order_problem& problem)
-        : problem_(&problem), network_(problem), hill_(problem.operator_count(), unknown),
+    explicit basic_cut_library(const order_problem& problem, const budget* account = nullptr)
+        : problem_(&problem), account_(account), network_(problem), hill_(problem.operator_count(), unknown),
           slot_(problem.operator_count(), no_slot) {
         const std::size_t bytes_a_cut = problem.operator_count() / 4 + sizeof(cut_sets);
         kept_.reserve(std::min(problem.operator_count(), most_kept_bytes / bytes_a_cut + 1));
     }
 
-    /// The least hill of `v` over all legal orders: a lower bound on every peak. O(1) if it is known, else
-    /// O(size) and a flow.
+    /// The least hill of `v` over all legal orders, or less: a lower bound on every peak. O(1) if it is
+    /// known, else O(size) and a flow.
     [[nodiscard]] std::int64_t least_hill(operator_index v) {
         if (hill_[v] == unknown) make(v);
         return hill_[v];
@@ -76,7 +82,11 @@ private:
 
     void make(operator_index v) {
         const std::uint64_t visited = network_.flow().visited();
-        hill_[v] = network_.least_live(v) + problem_->born_bytes[v] + problem_->workspace[v];
+        const std::uint64_t most = most_visits();
+        network_.build(v);
+        const std::int64_t least =
+            network_.solve_while([&] { return network_.flow().visited() - visited < most && in_time(); });
+        hill_[v] = least + problem_->born_bytes[v] + problem_->workspace[v];
         network_.mark_least(mark_);
         loose_.least = operator_bits(mark_);
         network_.mark_greatest(mark_);
@@ -89,7 +99,20 @@ private:
         kept_.push_back(std::move(loose_));
     }
 
+    [[nodiscard]] std::uint64_t most_visits() const {
+        constexpr std::uint64_t least_units = 50'000;
+        constexpr std::uint64_t overdraft = 2;  // the last tenth of a flow takes most of its time
+        constexpr std::uint64_t all = std::numeric_limits<std::uint64_t>::max();
+        const std::uint64_t left = account_ == nullptr ? all : std::max(account_->left(), least_units);
+        return left > all / overdraft / work_a_unit ? all : left * overdraft * work_a_unit;
+    }
+    [[nodiscard]] bool in_time() const {
+        return account_ == nullptr ||
+               (account_->affords(std::chrono::nanoseconds(0)) && !account_->stop_token().stop_requested());
+    }
+
     const order_problem* problem_;
+    const budget* account_;
     cut_network network_;
     std::vector<std::int64_t> hill_;
     std::vector<std::uint32_t> slot_;

@@ -73,18 +73,28 @@ public:
         if (room > 0) pushed_ += flow_.augment(source, sink, room);
         return fixed_ + pushed_;
     }
+    /// The same without a limit, as long as goes_on(), asked now and then, is true: else some value below.
+    template <class GoesOn>
+    std::int64_t solve_while(GoesOn goes_on) {
+        constexpr std::size_t phases = 8;
+        do {
+            pushed_ += flow_.augment(source, sink, flow_network::infinite, phases);
+        } while (!flow_.ended() && goes_on());
+        return fixed_ + pushed_;
+    }
     /// build(), solve().
     std::int64_t least_live(operator_index v, std::int64_t limit = flow_network::infinite) {
         build(v);
         return solve(limit);
     }
 
-    /// Marks the operators of the least Y. After solve() without a limit. O(size).
+    /// Marks the operators of the least Y. After solve() without a limit; else of some set in I_v. O(size).
     void mark_least(std::vector<std::uint8_t>& in_set) {
         flow_.mark_reached_from(source, reached_);
         mark_set(in_set, 1);
     }
-    /// Marks the operators of the greatest Y. After solve() without a limit. O(size).
+    /// Marks the operators of the greatest Y. After solve() without a limit; else of some set in I_v.
+    /// O(size).
     void mark_greatest(std::vector<std::uint8_t>& in_set) {
         flow_.mark_reaching(sink, reached_);
         mark_set(in_set, 0);

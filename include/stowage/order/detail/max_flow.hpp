@@ -68,10 +68,16 @@ public:
     std::int64_t augment(node source, node sink, std::int64_t limit = infinite,
                          std::size_t phases = std::numeric_limits<std::size_t>::max()) {
         std::int64_t added = 0;
-        for (; phases > 0 && added < limit && set_levels(source, sink); --phases)
+        ended_ = false;
+        for (; phases > 0 && added < limit; --phases) {
+            ended_ = !set_levels(source, sink);
+            if (ended_) break;
             added += block(source, sink, limit - added);
+        }
         return added;
     }
+    /// True if the last augment() left no path.
+    [[nodiscard]] bool ended() const noexcept { return ended_; }
     /// Arcs looked at by augment() so far, for a caller's account.
     [[nodiscard]] std::uint64_t visited() const noexcept { return visited_; }
 
@@ -200,6 +206,7 @@ private:
     std::vector<std::uint32_t> path_;  // arcs of the path in hand, or nodes still to sweep
     std::size_t leveled_ = 0;
     std::uint64_t visited_ = 0;
+    bool ended_ = false;
 };
 using flow_network = basic_flow_network<>;
 #if defined(STOWAGE_TEMPLATES)

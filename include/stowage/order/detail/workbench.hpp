@@ -54,7 +54,7 @@ public:
     [[nodiscard]] budget& account() noexcept { return context_->account; }
     /// Min cuts, made when first asked for.
     [[nodiscard]] cut_library& cuts() {
-        if (!cuts_) cuts_.emplace(problem_);
+        if (!cuts_) cuts_.emplace(problem_, &context_->account);
         return *cuts_;
     }
 
