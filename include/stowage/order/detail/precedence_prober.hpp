@@ -7,7 +7,9 @@
 //
 // Most probes are spared by witnesses: a down-set D found feasible gives an order, the base order restricted
 // to D and then to the rest; one walk along it marks, for every operator whose hill fits there, what has run
-// and what has not. Operators whose cut leaves much room are not probed: nothing follows there.
+// and what has not. Operators whose cut leaves much more room than the tightest are not probed: nothing
+// follows there. Where no single cut comes near the bound, the tightest have much room too, and it is their
+// pairs that prove it.
 
 #include <algorithm>
 #include <cstddef>
@@ -31,7 +33,8 @@ namespace stowage::order::detail {
 struct probing_settings {
     std::size_t most_operators = 8'000;  ///< problems with more are left alone: bits grow as the square
     std::size_t rounds = 6;              ///< passes over all operators, each with new dependencies
-    int most_slack = 10;    ///< per cent of the bound: operators whose cut leaves more room are not probed
+    /// Per cent of the bound: operators whose cut leaves so much more room than the tightest are not probed.
+    int most_slack = 10;
     bool witnesses = true;  ///< harvest witnesses from every set found feasible
 };
 
@@ -48,6 +51,8 @@ public:
         log_.clear();
         refuted_at_ = no_operator;
         if (rest_->problem().operator_count() > settings_.most_operators) return verdict::open;
+        const auto tightest = rest_->least_slack(1, effort);
+        least_slack_ = tightest.empty() ? 0 : std::max<std::int64_t>(0, tightest.front().first);
         for (const std::vector<operator_index>& order : rest_->orders())
             pool_.push_back(order);
         for (std::size_t round = 0; round < settings_.rounds; ++round) {
@@ -94,8 +99,8 @@ private:
         can_lack_ = bit_rows(count);
         prefix_.assign(can_hold_.words(), 0);
         least_hill_.assign(count, std::numeric_limits<std::int64_t>::max());
-        most_slack_ =
-            rest_->bound() / 100 * settings_.most_slack + rest_->bound() % 100 * settings_.most_slack / 100;
+        most_slack_ = least_slack_ + rest_->bound() / 100 * settings_.most_slack +
+                      rest_->bound() % 100 * settings_.most_slack / 100;
         for (const std::vector<operator_index>& order : pool_)
             harvest(order);
         cut_network network(problem());
@@ -278,6 +283,7 @@ private:
     bit_rows can_hold_;  // row v: operators that are in some down-set from which v keeps within the bound
     bit_rows can_lack_;  // row v: operators that are missing from one
     std::vector<std::int64_t> least_hill_;
+    std::int64_t least_slack_ = 0;
     std::int64_t most_slack_ = 0;
     std::vector<std::uint64_t> prefix_;
     std::vector<operator_index> held_before_;
