@@ -29,7 +29,7 @@ void plan_perturbed(benchmark::State& state, const tensor_graph& captured) {
     for (auto _ : state) {
         proven = worst = 0;
         for (const tensor_graph& graph : graphs) {
-            const order::solution found = order::portfolio{}(graph, {.states = 500'000});
+            const order::solution found = order::portfolio{}(graph, {.states = 1'000'000});
             proven += found.status == status::optimal ? 1 : 0;
             const auto bound = static_cast<double>(found.lower_bound);
             worst = std::max(worst, 100.0 * (static_cast<double>(found.peak) - bound) / bound);

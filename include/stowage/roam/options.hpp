@@ -24,7 +24,8 @@ struct progress {
 struct options {
     std::int64_t alignment = 1;  ///< every offset is a multiple of this beside a buffer's own; 256 suits CUDA
     std::optional<std::chrono::nanoseconds> budget = {};  ///< wall-clock limit; if set it replaces `states`
-    std::uint64_t states = 500'000;  ///< limit of each search in units of work, about 1 us each
+    /// Limit of each search in units of work, about 1 us each; the order search may take twice as many.
+    std::uint64_t states = 500'000;
     /// If a layout is left above what is proven, lay out other orders too; roam::best does so whatever this
     /// says.
     bool try_other_orders = false;

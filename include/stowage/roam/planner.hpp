@@ -175,7 +175,9 @@ plan planner<OrderPolicy, LayoutPolicy>::operator()(const tensor_graph& graph, c
     const search_limits limits = options.limits();
     const counted_program program(graph, common_granule(graph, options.alignment));
     const bool by_granule = program.granule() > 1;
-    budget order_account(detail::order_share(limits, by_granule ? 0.4 : 0.6, graph), start);
+    search_limits order_limits = detail::order_share(limits, by_granule ? 0.4 : 0.6, graph);
+    order_limits.states += std::min(limits.states, ~limits.states);  // twice, if there is such a number
+    budget order_account(order_limits, start);
     ordered_layout best;
     best.ordered = order::plan(program.rounded(), order_policy_, order_account, options.seed);
     budget bound_account(detail::share_of(limits, 0.6), start);
