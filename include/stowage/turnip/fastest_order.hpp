@@ -1,8 +1,9 @@
 #pragma once
 // The order for least time: updates of weights and optimizer state run as soon as they can, so that what they
-// need comes in, and what they make goes out, while the rest of the backward pass computes. Where that is no
-// gain, the order stays. Source: papers/offload.md, "Freedom of the kernels' order"; measured on the captured
-// training steps, whose optimizer runs last.
+// need comes in, and what they make goes out, while the rest of the backward pass computes; or an order of
+// low peak, in which less has to leave at all. Where that is no gain, the order stays. Source:
+// papers/offload.md, "Freedom of the kernels' order"; measured on the captured training steps, whose
+// optimizer runs last, and on those in the order of a compiler that has memory enough.
 
 #include <algorithm>
 #include <cstddef>
@@ -13,9 +14,12 @@
 #include <utility>
 #include <vector>
 
+#include <stowage/budget.hpp>
 #include <stowage/graph/stages.hpp>
 #include <stowage/graph/tensor_graph.hpp>
 #include <stowage/order/depth_first.hpp>
+#include <stowage/order/local_search.hpp>
+#include <stowage/order/plan.hpp>
 #include <stowage/turnip/compiled.hpp>
 #include <stowage/turnip/detail/shared_time.hpp>
 #include <stowage/turnip/options.hpp>
@@ -69,12 +73,15 @@ template <class = void>
 }
 
 /// A way to compile for least time that takes the order as one candidate beside the same with early updates,
-/// and depth-first order with them; plans each for least bytes, quickly, and lets `Policy` compile in the one
-/// whose plan runs fastest; a later candidate must be faster by a hundredth. Bounds are those of the order
-/// that was chosen: compiled::order. Where the goal is bytes, the order stays.
+/// depth-first order with them, and an order of low peak without and with them; plans each for least bytes,
+/// quickly, and lets `Policy` compile in the one whose plan runs fastest; a later candidate must be faster by
+/// a hundredth. Bounds are those of the order that was chosen: compiled::order. Where the goal is bytes, the
+/// order stays.
 template <compile_policy Policy = residency>
 struct fastest_order {
     Policy policy{};  ///< what compiles in the order that was chosen
+    /// States of the search for an order of low peak; 0: there is no such candidate.
+    std::uint64_t peak_states = 100'000;
 
     [[nodiscard]] compiled operator()(const taskgraph& task, std::span<const operator_index> order,
                                       const compile_options& asked) const {
@@ -87,16 +94,32 @@ struct fastest_order {
 private:
     static constexpr double least_gain = 0.01;  // quick plans tell orders apart no better
 
-    [[nodiscard]] static std::vector<operator_index> chosen(const taskgraph& task,
-                                                            std::span<const operator_index> order,
-                                                            const compile_options& asked) {
-        const auto depth_first = order::depth_first{}(task.program);
+    /// The orders to choose from, each once: the one that was given first.
+    [[nodiscard]] std::vector<std::vector<operator_index>> candidates_of(
+        const tensor_graph& program, std::span<const operator_index> order,
+        const search_limits& limits) const {
         std::vector<std::vector<operator_index>> candidates{{order.begin(), order.end()}};
-        for (std::vector<operator_index> other :
-             {early_updates(task.program, order), early_updates(task.program, depth_first)}) {
+        const auto add = [&](std::vector<operator_index> other) {
             if (std::find(candidates.begin(), candidates.end(), other) == candidates.end())
                 candidates.push_back(std::move(other));
-        }
+        };
+        add(early_updates(program, order));
+        add(early_updates(program, order::depth_first{}(program)));
+        if (peak_states == 0) return candidates;
+        search_limits some = limits;
+        some.states = std::min(limits.states, peak_states);
+        if (limits.time) some.time = *limits.time / 4;
+        budget account(some);
+        const order::solution low = order::plan(program, order::local_search{}, account, limits.seed);
+        add(low.order);
+        add(early_updates(program, low.order));
+        return candidates;
+    }
+    [[nodiscard]] std::vector<operator_index> chosen(const taskgraph& task,
+                                                     std::span<const operator_index> order,
+                                                     const compile_options& asked) const {
+        std::vector<std::vector<operator_index>> candidates =
+            candidates_of(task.program, order, asked.limits);
         if (candidates.size() == 1) return candidates.front();
         const residency quick{{.bound_evaluations = 60, .relaxation_work = 0, .branching = false}};
         compile_options least = asked;
