@@ -160,3 +160,23 @@ TEST_CASE("least time: the memgraph is right, its time is the simulated one and 
         }
     }
 }
+
+TEST_CASE("least time lays out no decision twice") {
+    // One gap, which has to be absent: all that differs is how far ahead copies reach, in four ways.
+    stowage::program step;
+    const auto kept = step.add_buffer({.bytes = 100});
+    const auto out = step.add_buffer({.bytes = 1, .kind = buffer_kind::output});
+    step.add_operator({.writes = {kept}, .seconds = 1.0});
+    step.add_operator({.workspace = 100, .seconds = 1.0});
+    step.add_operator({.reads = {kept}, .writes = {out}, .seconds = 1.0});
+    const turnip::taskgraph task = turnip::make_taskgraph(stowage::make_tensor_graph(step));
+    turnip::compile_options options{.devices = {{.capacity = 110}}, .goal = turnip::goal::time};
+    options.machine.host_to_device_bytes_per_second = options.machine.device_to_host_bytes_per_second = 1;
+    std::size_t told = 0;
+    options.on_progress = [&](const turnip::compile_progress&) { ++told; };
+    const turnip::compiled made = turnip::compile(task, options);
+    REQUIRE(made.ok());
+    CHECK(made.makespan > 1.01 * made.makespan_lower_bound);
+    CHECK(told > 0);
+    CHECK(told <= 4);
+}

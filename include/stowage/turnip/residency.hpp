@@ -47,6 +47,9 @@ struct residency_options {
     std::uint64_t relaxation_work =
         25'000'000;         ///< gaps and steps that the bound's relaxation may look at, rounds and all
     bool branching = true;  ///< the bound branches on large buffers; false: prices only
+    /// How often in all a layout that sticks out by less than a hundredth is searched again for as long as
+    /// the whole plan may be; 0: such a layout is let go of at once.
+    std::size_t hard_layouts = 3;
 };
 
 namespace detail {
@@ -67,7 +70,7 @@ public:
     [[nodiscard]] compiled operator()() {
         if (!has_room()) return std::move(result_);
         find_bound();
-        residency_planner planner(task_, model_, capacities_, asked_.limits);
+        residency_planner planner(task_, model_, capacities_, asked_.limits, options_.hard_layouts);
         // Where the host is short, contents go out later, and what has no copy there yet stays longer.
         for (const double dirty_stays : {1.0, 1.0, 8.0, 1e6}) {
             const bool late = asked_.host.capacity < unlimited && tries_ > 0;

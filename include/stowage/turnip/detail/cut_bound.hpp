@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <stowage/graph/tensor_graph.hpp>
+#include <stowage/turnip/detail/own_bytes.hpp>
 #include <stowage/turnip/detail/residency_model.hpp>
 #include <stowage/turnip/machine.hpp>
 #include <stowage/turnip/memgraph.hpp>
@@ -53,8 +54,9 @@ public:
         for (const model_instance& instance : model_.instances)
             look(instance, found);
         first_loads(op, found);
-        const double out = (found.out - capacity_) / machine_.device_to_host_bytes_per_second;
-        const double in = (found.in - capacity_) / machine_.host_to_device_bytes_per_second;
+        const double room = capacity_ - static_cast<double>(own_bytes(program_, op));
+        const double out = (found.out - room) / machine_.device_to_host_bytes_per_second;
+        const double in = (found.in - room) / machine_.host_to_device_bytes_per_second;
         return std::max({before, out, found.first_loads}) + std::max({after, in, found.last_stores});
     }
 
@@ -156,21 +158,5 @@ using cut_bound = basic_cut_bound<>;
 #if defined(STOWAGE_TEMPLATES)
 STOWAGE_TEMPLATES template class basic_cut_bound<>;
 #endif
-
-/// The largest bound of up to some hundred operators, spread evenly over the order; fewer in long programs.
-template <class = void>
-[[nodiscard]] double largest_cut_bound(const taskgraph& task, const residency_model& model,
-                                       std::span<const operator_index> order, std::int64_t capacity,
-                                       const machine& m) {
-    constexpr std::size_t most_moments = 300;
-    constexpr std::size_t most_looks = 20'000'000;
-    const std::size_t moments =
-        std::min({order.size(), most_moments, most_looks / (1 + 4 * model.accesses.size())});
-    cut_bound at(task, model, order, capacity, m);
-    double bound = 0;
-    for (std::size_t k = 0; k < moments; ++k)
-        bound = std::max(bound, at(order[k * order.size() / moments]));
-    return bound;
-}
 
 }  // namespace stowage::turnip::detail

@@ -16,12 +16,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 #include <stowage/graph/tensor_graph.hpp>
 #include <stowage/turnip/detail/block_division.hpp>
 #include <stowage/turnip/detail/moment_versions.hpp>
+#include <stowage/turnip/detail/onto_simplex.hpp>
 #include <stowage/turnip/detail/residency_model.hpp>
 #include <stowage/turnip/machine.hpp>
 #include <stowage/turnip/memgraph.hpp>
@@ -163,20 +163,6 @@ private:
     static constexpr std::uint32_t never = ~std::uint32_t{0};
     static constexpr float pace = 0.1F;  // of averages: what one evaluation counts
 
-    /// The nearest weights that are not negative and sum up to 1.
-    static void onto_simplex(triple& w) {
-        triple sorted = w;
-        std::sort(sorted.begin(), sorted.end(), std::greater<>());
-        double sum = 0;
-        double excess = 0;
-        for (std::size_t i = 0; i < 3; ++i) {
-            sum += sorted[i];
-            const double now = (sum - 1) / static_cast<double>(i + 1);
-            if (sorted[i] > now) excess = now;
-        }
-        for (double& each : w)
-            each = std::max(0.0, each - excess);
-    }
     /// The split bound: one side of one moment is limited by computing or by one lane.
     void begin_from_one_moment() {
         best_ = -1;

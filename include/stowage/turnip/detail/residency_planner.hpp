@@ -91,9 +91,12 @@ struct stowed_plan {
 template <class = void>
 class basic_residency_planner {
 public:
+    /// `hard_layouts`: see residency_options.
     basic_residency_planner(const taskgraph& task, const residency_model& model,
-                            std::span<const std::int64_t> capacities, const search_limits& limits)
-        : task_(task), model_(model), capacities_(capacities.begin(), capacities.end()), limits_(limits) {}
+                            std::span<const std::int64_t> capacities, const search_limits& limits,
+                            std::size_t hard_layouts)
+        : task_(task), model_(model), capacities_(capacities.begin(), capacities.end()), limits_(limits),
+          most_hard_layouts_(hard_layouts) {}
 
     /// Fewest bytes. False if no plan could be stowed.
     [[nodiscard]] bool operator()(const residency_hints& hints, bool save_late, budget& account,
@@ -139,7 +142,6 @@ private:
     static constexpr std::size_t most_tries = 6;
     static constexpr std::size_t most_repairs = 8;
     static constexpr std::size_t most_repair_work = 40'000;  // rectangles laid out
-    static constexpr std::size_t most_hard_layouts = 3;
     static constexpr std::uint64_t layout_part = 8;
 
     [[nodiscard]] bool is_long() const noexcept { return model_.steps.size() > 20'000; }
@@ -273,7 +275,7 @@ private:
     [[nodiscard]] std::int64_t lay_out_harder(stay_plan& plan, memory_index d, budget& account) {
         const std::int64_t arena = lay_out(plan, d, account, layout_part);
         const std::int64_t over = arena - capacities_[d];
-        if (over <= 0 || over > capacities_[d] / 100 || is_long() || hard_layouts_ == most_hard_layouts)
+        if (over <= 0 || over > capacities_[d] / 100 || is_long() || hard_layouts_ >= most_hard_layouts_)
             return arena;
         ++hard_layouts_;
         stay_plan trial = plan;
@@ -348,6 +350,7 @@ private:
     const residency_model& model_;
     std::vector<std::int64_t> capacities_;
     search_limits limits_;
+    std::size_t most_hard_layouts_;
     bool save_late_ = false;
     bool found_ = false;
     bool hard_to_tie_ = false;

@@ -9,9 +9,10 @@
 
 #include <stowage/graph/tensor_graph.hpp>
 #include <stowage/turnip/compiled.hpp>
-#include <stowage/turnip/detail/cut_bound.hpp>
 #include <stowage/turnip/detail/lane_bound.hpp>
 #include <stowage/turnip/detail/least_cut_bound.hpp>
+#include <stowage/turnip/detail/open_order_bound.hpp>
+#include <stowage/turnip/detail/own_bytes.hpp>
 #include <stowage/turnip/detail/residency_model.hpp>
 #include <stowage/turnip/machine.hpp>
 #include <stowage/turnip/memgraph.hpp>
@@ -179,21 +180,13 @@ template <class = void>
     return longest;
 }
 
-/// A moment of an open order that may bound the time well: it does where the order is kept.
-struct open_moment {
-    double in_order = 0;              ///< the bound there if the operators keep the order
-    operator_index op = no_operator;  ///< that starts then
-    side_count before = side_count::compute;
-    side_count after = side_count::compute;
-};
-
 /// The largest of: what a device computes on its lanes; the longest path; what must be copied over the lanes
 /// to and from the hosts (`lanes`: seconds that they are busy at least; sure_copies); and, for one device
 /// with one compute lane, the split bound: at a moment between two operators, the longer of computing and
 /// copying out, or in for the first time, before it, and of computing and copying in, or out for the last
 /// time, after it. It is taken only at moments that every legal order has (forced_steps), or at all of them
 /// where the operators keep the order, so the bound holds for every run; where the order is open, also at the
-/// starts of some hundred operators (largest_cut_bound), and `moments` of them sharper (least_cut_bound).
+/// starts of some hundred operators, and up to twice `moments` of them sharper (open_order_bound).
 /// O(steps + accesses + gaps) each.
 template <class = void>
 [[nodiscard]] double time_bound(const taskgraph& task, const residency_model& model,
@@ -245,39 +238,29 @@ template <class = void>
     const std::vector<char> forced = forced_steps(program, model);
     double outs = 0;
     double ins = 0;
-    std::vector<open_moment> sharper(fixed_order ? 0 : moments);  // the best of each part of the order
+    std::vector<open_moment> open;  // those that not every order has
     for (std::size_t s = 0; s < steps; ++s) {
         outs += out[s];
         ins += in[s];
-        const double out_seconds = (outs - static_cast<double>(capacity)) / m.device_to_host_bytes_per_second;
-        const double in_seconds = (ins - static_cast<double>(capacity)) / m.host_to_device_bytes_per_second;
+        const operator_index op = model.steps[s].op;
+        const auto room = static_cast<double>(capacity - (op == no_operator ? 0 : own_bytes(program, op)));
+        const double out_seconds = (outs - room) / m.device_to_host_bytes_per_second;
+        const double in_seconds = (ins - room) / m.host_to_device_bytes_per_second;
         const double earlier = std::max({before[s], out_seconds, first_in[s]});
         const double later = std::max({before.back() - before[s], in_seconds, last_out[s]});
         if (fixed_order || s == 0 || forced[s] != 0 || forced[s - 1] != 0) {
             bound = std::max(bound, earlier + later);
-        } else if (!sharper.empty() && model.steps[s].op != no_operator) {
-            open_moment& best = sharper[s * sharper.size() / steps];
-            if (earlier + later <= best.in_order) continue;
-            best = {earlier + later, model.steps[s].op,
-                    earlier <= before[s]     ? side_count::compute
-                    : earlier <= out_seconds ? side_count::crossing
-                                             : side_count::sure_copies,
-                    later <= before.back() - before[s] ? side_count::compute
-                    : later <= in_seconds              ? side_count::crossing
-                                                       : side_count::sure_copies};
+        } else if (op != no_operator) {
+            open.push_back({earlier + later, op,
+                            earlier <= before[s]     ? side_count::compute
+                            : earlier <= out_seconds ? side_count::crossing
+                                                     : side_count::sure_copies,
+                            later <= before.back() - before[s] ? side_count::compute
+                            : later <= in_seconds              ? side_count::crossing
+                                                               : side_count::sure_copies});
         }
     }
-    if (fixed_order) return bound;
-    bound = std::max(bound, largest_cut_bound(task, model, order, capacity, m));
-    std::sort(sharper.begin(), sharper.end(), [](const open_moment& a, const open_moment& b) {
-        return a.in_order != b.in_order ? a.in_order > b.in_order : a.op < b.op;
-    });
-    if (sharper.empty() || sharper.front().in_order <= bound) return bound;
-    least_cut_bound at(task, model, capacity, m);
-    for (const open_moment& moment : sharper) {
-        if (moment.in_order > bound) bound = std::max(bound, at(moment.op, moment.before, moment.after));
-    }
-    return bound;
+    return fixed_order ? bound : open_order_bound(task, model, order, capacity, m, open, moments, bound);
 }
 
 /// Sets what the result says of the least makespan: for any run of any memgraph for this order, and for those

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include <stowage/budget.hpp>
+#include <stowage/detail/fnv.hpp>
 #include <stowage/layout/capacity.hpp>
 #include <stowage/turnip/detail/insertion.hpp>
 #include <stowage/turnip/detail/later_addresses.hpp>
@@ -131,6 +133,7 @@ private:
         }
         residency_state decision(model_, capacities_, withheld);
         insert_by_value(decision, values_[v.values]);
+        if (was_tried(decision, v.reach)) return std::numeric_limits<double>::infinity();
         // Rectangles that are lengthened need some more slack than the decision's own.
         constexpr std::array<shape, 7> shapes{
             {{0, true}, {0.03, true}, {0.08, true}, {0.08, false}, {0.2, true}, {1, true}, {1, false}}};
@@ -166,6 +169,18 @@ private:
         stower sweep(task_, model_, decision, std::move(plan), capacities_, false);
         return sweep(made.lines) ? run(made) : std::numeric_limits<double>::infinity();
     }
+    /// True if the decision was met before, with copies that reach as far: many ways to value gaps end in
+    /// one. (Two that share a hash by chance would be taken for one.)
+    [[nodiscard]] bool was_tried(const residency_state& decision, double reach) {
+        stowage::detail::fnv1a_64 hash;
+        hash.add(std::bit_cast<std::uint64_t>(reach));
+        for (std::size_t g = 0; g < decision.kept().size(); ++g) {
+            if (decision.is_kept(static_cast<std::uint32_t>(g))) hash.add(g);
+        }
+        if (std::find(tried_.begin(), tried_.end(), hash.value()) != tried_.end()) return true;
+        tried_.push_back(hash.value());
+        return false;
+    }
     [[nodiscard]] bool lay_out(stay_plan& plan, memory_index device) const {
         std::vector<std::uint32_t> owner;
         const layout::problem problem = layout_problem_of(model_, task_.program, plan, device, owner);
@@ -185,6 +200,7 @@ private:
     const machine& machine_;
     search_limits limits_;
     std::vector<std::vector<double>> values_;  // by gap, for each way to value them
+    std::vector<std::uint64_t> tried_;         // hashes of decisions, with how far copies reach
     std::size_t unfit_ = 0;
     std::size_t first_shape_ = 0;  // the first one that is tried
 };
