@@ -242,13 +242,17 @@ template <class = void>
     for (std::size_t s = 0; s < steps; ++s) {
         outs += out[s];
         ins += in[s];
+        const bool after_forced = s == 0 || forced[s - 1] != 0;
         const operator_index op = model.steps[s].op;
-        const auto room = static_cast<double>(capacity - (op == no_operator ? 0 : own_bytes(program, op)));
+        // Which operator starts just then, if that is known: what it writes is there, what it reads has come.
+        const bool any_next = !fixed_order && forced[s] == 0 && after_forced;
+        const bool starts = op != no_operator && !any_next;
+        const auto room = static_cast<double>(capacity - (starts ? own_bytes(program, op) : 0));
         const double out_seconds = (outs - room) / m.device_to_host_bytes_per_second;
         const double in_seconds = (ins - room) / m.host_to_device_bytes_per_second;
-        const double earlier = std::max({before[s], out_seconds, first_in[s]});
+        const double earlier = std::max({before[s], out_seconds, first_in[starts ? s + 1 : s]});
         const double later = std::max({before.back() - before[s], in_seconds, last_out[s]});
-        if (fixed_order || s == 0 || forced[s] != 0 || forced[s - 1] != 0) {
+        if (fixed_order || forced[s] != 0 || after_forced) {
             bound = std::max(bound, earlier + later);
         } else if (op != no_operator) {
             open.push_back({earlier + later, op,
