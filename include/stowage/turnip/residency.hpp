@@ -168,11 +168,13 @@ private:
         hints_.values = gap_values(model_, bound.prices());
         hints_.shares = bound.stay_shares();
         result_.prices = bound.prices();
+        residency_state priced(model_, capacities_);
+        shared_insertion(priced, hints_.values)();
+        if (priced.cost() < first.cost()) first = std::move(priced);
         if (options_.branching && result_.bytes_moved_lower_bound < first.cost()) {
-            budget part = account_.slice(account_.left() / 2);
+            budget part = account_.without_states().slice(asked_.limits.states);
             bound_branching branches(model_, capacities_[0]);
             branches(result_.bytes_moved_lower_bound, bound, first, part);
-            account_.settle(part);
         }
         hints_.target = result_.bytes_moved_lower_bound;
         hints_.start = first.kept();

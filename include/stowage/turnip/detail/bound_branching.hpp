@@ -32,10 +32,11 @@ public:
     /// Raises `bound`, which holds at `prices` and `shares`, and improves `best`, until they meet or the
     /// account is exhausted. A unit of work is about a microsecond.
     void operator()(std::int64_t& bound, const price_bound& root, residency_state& best, budget& account) {
+        const std::uint64_t cost = 1 + (model_.gaps.size() + model_.steps.size()) / 150;
+        if (account.left() < least_visits * evaluations * cost) return;
         nodes_.clear();
         open_ = {};
         add_node({}, root, bound);
-        const std::uint64_t cost = 1 + (model_.gaps.size() + model_.steps.size()) / 60;
         while (!open_.empty()) {
             const auto [value, index] = open_.top();
             bound = std::max(bound, std::min(value, best.cost()));
@@ -72,8 +73,9 @@ private:
             return a.bound != b.bound ? a.bound > b.bound : a.index < b.index;
         }
     };
-    static constexpr std::size_t most_nodes = 400;
+    static constexpr std::size_t most_nodes = 4000;
     static constexpr std::size_t evaluations = 60;
+    static constexpr std::uint64_t least_visits = 20;  // fewer prove nothing, nor do they find anything
 
     /// Bounds one branch and offers a decision; false if no plan agrees with it.
     bool visit(std::vector<settled> path, std::span<const double> prices, std::int64_t parent,
@@ -115,16 +117,21 @@ private:
         std::vector<double> keys = part.stay_shares();
         for (std::size_t g = 0; g < keys.size(); ++g)
             keys[g] = (0.02 + keys[g]) * values[g];
-        for (const bool by_share : {false, true}) {
-            std::vector<double> key = by_share ? keys : values;
+        const auto settle = [&](const std::vector<double>& open, const auto& insert) {
+            std::vector<double> key = open;
             residency_state made(model_, std::span(&capacity_, 1));
             for (const settled& s : path) {
                 if (s.choice == gap_decision::kept) made.keep(s.gap);
                 if (s.choice == gap_decision::absent) key[s.gap] = 0;
             }
-            insert_by_value(made, key, !by_share);
+            insert(made, key);
             if (made.cost() < best.cost()) best = std::move(made);
-        }
+        };
+        settle(values, [](residency_state& made, const std::vector<double>& key) {
+            insert_by_value(made, key, true);
+        });
+        settle(keys,
+               [](residency_state& made, const std::vector<double>& key) { shared_insertion(made, key)(); });
     }
 
     static constexpr std::uint32_t none = ~std::uint32_t{0};

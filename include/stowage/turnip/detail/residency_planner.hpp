@@ -4,6 +4,7 @@
 // kept. Source: papers/offload.md, "Addresses": plan some per cent below the capacity and lay out.
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -52,27 +53,30 @@ template <class = void>
     }
     std::vector<double> keys(values);
     // A decision that was good elsewhere comes first, where it still fits.
-    for (std::size_t g = 0; g < hints.start.size(); ++g)
-        keys[g] *= hints.start[g] != 0 ? 1e9 : 1;
+    if (!hints.start.empty()) {
+        const double top = values.empty() ? 0 : *std::max_element(values.begin(), values.end());
+        for (std::size_t g = 0; g < keys.size(); ++g)
+            keys[g] += hints.start[g] != 0 ? top : 0;
+    }
     insert_by_value(best, keys);
     const auto objective = [&](const residency_state& state) {
         return static_cast<double>(state.cost()) +
                hints.split_cost * static_cast<double>(state.split_bytes());
     };
     const auto target = static_cast<double>(hints.target);
-    const auto offer = [&](std::span<const double> offered, bool larger_first) {
+    const auto offer = [&](const auto& insert) {
         if (objective(best) <= target || !account.spend(1 + model.gaps.size() / 8)) return;
         residency_state made(model, capacities, withheld);
-        insert_by_value(made, offered, larger_first);
+        insert(made);
         if (objective(made) < objective(best)) best = std::move(made);
     };
-    if (!hints.start.empty()) offer(values, false);
-    offer(values, true);
-    offer(hints.shares, false);
+    offer([&](residency_state& made) { shared_insertion(made, values)(); });
+    offer([&](residency_state& made) { insert_by_value(made, values, true); });
+    offer([&](residency_state& made) { insert_by_value(made, hints.shares); });
     for (std::size_t g = 0; g < keys.size(); ++g)
         keys[g] = values[g] * (0.02 + hints.shares[g]);
-    offer(keys, false);
-    offer(gap_values(model, {}), false);
+    offer([&](residency_state& made) { insert_by_value(made, keys); });
+    offer([&](residency_state& made) { insert_by_value(made, gap_values(model, {})); });
     if (objective(best) > target) {
         residency_search search(model, values, seed);
         search(best, hints.target, hints.split_cost, account);
@@ -125,7 +129,9 @@ public:
             if (made.fits) now.split_cost = 0.5;
             now.start = made.fits ? std::vector<char>() : made.kept;
         }
-        if (rounds > 0 && found_ && !is_long()) search_slack(std::move(first), withheld, least, best);
+        if (rounds == 0 || !found_ || is_long()) return found_;
+        search_slack(first, withheld, least, best);
+        search_other_values(std::move(first), withheld, least, best);
         return found_;
     }
 
@@ -140,6 +146,8 @@ private:
     };
     static constexpr std::size_t most_rounds = 8;
     static constexpr std::size_t most_tries = 6;
+    static constexpr std::size_t most_other_tries = 12;
+    static constexpr std::size_t most_try_work = 30'000;  // accesses, in all of these
     static constexpr std::size_t most_repairs = 8;
     static constexpr std::size_t most_repair_work = 40'000;  // rectangles laid out
     static constexpr std::uint64_t layout_part = 8;
@@ -270,14 +278,14 @@ private:
         tied = false;
         return lay_out_harder(plan, d, account) <= capacities_[d];
     }
-    /// Addresses for the rectangles of one device; where only little sticks out, a few times in all, with as
-    /// much search as the whole plan was given.
+    /// Addresses for the rectangles of one device; where only little sticks out, a few times in all (fewer
+    /// where there are many rectangles), with as much search as the whole plan was given.
     [[nodiscard]] std::int64_t lay_out_harder(stay_plan& plan, memory_index d, budget& account) {
         const std::int64_t arena = lay_out(plan, d, account, layout_part);
         const std::int64_t over = arena - capacities_[d];
         if (over <= 0 || over > capacities_[d] / 100 || is_long() || hard_layouts_ >= most_hard_layouts_)
             return arena;
-        ++hard_layouts_;
+        hard_layouts_ += 1 + plan.rectangles.size() / 4096;  // with many, a search gets less far
         stay_plan trial = plan;
         const std::int64_t better = lay_out(trial, d, account, 1);
         if (better >= arena) return arena;
@@ -292,20 +300,48 @@ private:
         double lower = 0;
         double upper = 1;
         for (std::size_t k = 0; k < most_tries && !account.exhausted(); ++k) {
-            if (static_cast<double>(best.lines.bytes_moved) <= 1.001 * static_cast<double>(least)) return;
+            if (near(best, least)) return;
             const bool no_slack = k < most_tries / 3;
             const double middle = no_slack ? 0 : (lower + upper) / 2;
             hints.start = k % 2 == 0 ? std::vector<char>() : start;
-            slack less = withheld;
-            for (std::vector<std::int64_t>& steps : less) {
-                for (std::int64_t& bytes : steps)
-                    bytes = static_cast<std::int64_t>(middle * static_cast<double>(bytes));
-            }
+            const slack less = part_of(withheld, middle);
             budget part = account.slice(account.left() / (most_tries - k));
             const attempt made = attempt_with(hints, less, most_rounds + k, false, part, best, nullptr);
             account.settle(part);
             if (!no_slack) (made.pointless || made.exact ? upper : lower) = middle;
         }
+    }
+    /// Near-optimal decisions differ in which large buffers leave, and so in how well they lay out: other
+    /// values of gaps lead to others. Every other try withholds a part of the slack. The fewer accesses there
+    /// are, the more tries.
+    void search_other_values(residency_hints hints, const slack& withheld, std::int64_t least,
+                             stowed_plan& best) {
+        budget account(limits_);
+        stowage::detail::splitmix64 random(limits_.seed);
+        const std::vector<double> values = hints.values;
+        hints.start.clear();
+        repair_work_ = 0;
+        const std::size_t tries = std::min(most_other_tries, most_try_work / (1 + model_.accesses.size()));
+        for (std::size_t k = 0; k < tries && !account.exhausted(); ++k) {
+            if (near(best, least)) return;
+            for (std::size_t g = 0; g < values.size(); ++g)
+                hints.values[g] = values[g] * std::exp2(random.uniform() - 0.5);
+            budget part = account.slice(account.left() / (tries - k));
+            const slack less = part_of(withheld, k % 2 == 0 ? 0 : 0.5 * random.uniform());
+            attempt_with(hints, less, most_rounds + most_tries + k, false, part, best, nullptr);
+            account.settle(part);
+        }
+    }
+    [[nodiscard]] static slack part_of(slack withheld, double part) {
+        for (std::vector<std::int64_t>& steps : withheld) {
+            for (std::int64_t& bytes : steps)
+                bytes = static_cast<std::int64_t>(part * static_cast<double>(bytes));
+        }
+        return withheld;
+    }
+    /// True if `best` moves hardly more than the `least` that a decision did.
+    [[nodiscard]] static bool near(const stowed_plan& best, std::int64_t least) {
+        return static_cast<double>(best.lines.bytes_moved) <= 1.001 * static_cast<double>(least);
     }
     [[nodiscard]] static bool better(const script& a, const script& b) {
         return a.bytes_moved != b.bytes_moved ? a.bytes_moved < b.bytes_moved

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
@@ -126,36 +127,53 @@ private:
         }
         return absent_.back();
     }
-    /// Lets go of the least worthy kept gaps at the tightest steps of the span until `g` fits.
+    /// Lets go of the least worthy kept gaps at the tightest steps of the span until `g` fits. Half of the
+    /// time small gaps that cannot make the room are passed over, unless there are no others; else many small
+    /// ones may make room for a large one.
     void force_in(residency_state& state, std::uint32_t g) {
         candidates_ = absent_;
         const double noise = random_.below(2) == 0 ? 2 : 12;
+        const bool any_size = random_.below(2) == 0;
         const memory_index device = model_.instances[model_.gaps[g].instance].device;
         for (int round = 0; round < 60 && !state.fits(g); ++round) {
             const std::uint32_t step = state.tightest(g);
-            const std::int64_t lacking = model_.gaps[g].bytes - state.free_at(step, device);
-            // Small gaps that cannot make the room are passed over, unless there are no others.
-            std::uint32_t worst = none;
-            double least = 0;
-            bool ample = false;
-            index_.at(step, device, [&](std::uint32_t other) {
-                ++work_;
-                if (!state.is_kept(other)) return;
-                const std::int64_t bytes = model_.gaps[other].bytes;
-                const bool helps = bytes >= lacking / 8;
-                if (ample && !helps) return;
-                double worth = noisy(state, other, noise);
-                if (bytes > lacking)
-                    worth += std::log2(static_cast<double>(bytes) / static_cast<double>(lacking));
-                if (worst != none && ample == helps && worth >= least) return;
-                worst = other;
-                least = worth;
-                ample = helps;
-            });
-            if (worst == none) break;
-            drop(state, worst);
+            std::int64_t lacking = model_.gaps[g].bytes - state.free_at(step, device);
+            rank_kept(state, {step, device}, noise);
+            while (lacking > 0 && !ranked_.empty()) {
+                const std::size_t at = least_worthy(lacking, any_size);
+                const std::uint32_t other = ranked_[at].second;
+                ranked_.erase(ranked_.begin() + static_cast<std::ptrdiff_t>(at));
+                drop(state, other);
+                lacking -= model_.gaps[other].bytes;
+            }
+            if (lacking > 0) return;
         }
         if (state.fits(g)) keep(state, g);
+    }
+    /// The kept gaps at a step, the least worthy first, give or take.
+    void rank_kept(const residency_state& state, place at, double noise) {
+        ranked_.clear();
+        index_.at(at.step, at.device, [&](std::uint32_t g) {
+            ++work_;
+            if (state.is_kept(g)) ranked_.emplace_back(noisy(state, g, noise), g);
+        });
+        work_ += ranked_.size();
+        std::sort(ranked_.begin(), ranked_.end());
+    }
+    /// Of the ranked gaps the least worthy one, if what it takes beyond what is lacking counts against it.
+    [[nodiscard]] std::size_t least_worthy(std::int64_t lacking, bool any_size) const {
+        std::size_t best = ranked_.size();
+        double least = std::numeric_limits<double>::infinity();
+        for (std::size_t k = 0; k < ranked_.size() && ranked_[k].first < least; ++k) {
+            const std::int64_t bytes = model_.gaps[ranked_[k].second].bytes;
+            if (!any_size && bytes < lacking / 8) continue;
+            const double beyond = std::max(1.0, static_cast<double>(bytes) / static_cast<double>(lacking));
+            const double worth = ranked_[k].first + std::log2(beyond);
+            if (worth >= least) continue;
+            best = k;
+            least = worth;
+        }
+        return best < ranked_.size() ? best : 0;
     }
     void ruin(residency_state& state) {
         candidates_ = absent_;
