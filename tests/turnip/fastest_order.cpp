@@ -135,7 +135,7 @@ TEST_CASE("where little memory is there, an order of low peak is faster") {
         options.devices[0].capacity = turnip::compile(task, options).least_capacity + 100;
         const turnip::compiled low = turnip::compile(task, options, turnip::fastest_order{});
         const turnip::compiled plain =
-            turnip::compile(task, options, turnip::fastest_order{.peak_states = 0});
+            turnip::compile(task, options, turnip::fastest_order<>{.peak_states = 0});
         REQUIRE(low.ok());
         REQUIRE(plain.ok());
         CHECK(is_legal(task.program, low.order));
