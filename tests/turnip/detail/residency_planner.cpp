@@ -59,7 +59,7 @@ stowage::tensor_graph training_step(std::uint64_t seed, std::size_t layers) {
 TEST_CASE("a layout that nearly fits is searched for longer: fewer bytes move where layouts are hard") {
     std::int64_t with = 0;
     std::int64_t without = 0;
-    for (const auto& [seed, percent] : {std::pair{3U, 60}, {9U, 45}, {10U, 45}, {12U, 30}, {25U, 60}}) {
+    for (const auto& [seed, percent] : {std::pair{18U, 45}, {21U, 45}, {28U, 60}, {37U, 60}, {53U, 60}}) {
         CAPTURE(seed);
         const turnip::taskgraph task = turnip::make_taskgraph(training_step(seed, 16 + seed % 24),
                                                               {.start = turnip::start_rule::steady});
