@@ -74,12 +74,13 @@ template <class = void>
     return limits;
 }
 
-/// The share of the order search: of a wall-clock budget no more than leaves time for a first layout, which
-/// takes some 200 ns a buffer and an operator.
+/// The share of the order search: twice the states, if there is such a number, and of a wall-clock budget no
+/// more than leaves time for a first layout, which takes some 200 ns a buffer and an operator.
 template <class = void>
 [[nodiscard]] search_limits order_share(search_limits limits, double share, const tensor_graph& graph) {
     const std::optional<std::chrono::nanoseconds> whole = limits.time;
     limits = share_of(limits, share);
+    limits.states += std::min(limits.states, std::numeric_limits<std::uint64_t>::max() - limits.states);
     if (whole) {
         const std::chrono::nanoseconds layout(200 * (graph.buffer_count() + graph.operator_count()));
         limits.time = std::max(std::chrono::nanoseconds(0), std::min(*limits.time, *whole - layout));
@@ -175,9 +176,7 @@ plan planner<OrderPolicy, LayoutPolicy>::operator()(const tensor_graph& graph, c
     const search_limits limits = options.limits();
     const counted_program program(graph, common_granule(graph, options.alignment));
     const bool by_granule = program.granule() > 1;
-    search_limits order_limits = detail::order_share(limits, by_granule ? 0.4 : 0.6, graph);
-    order_limits.states += std::min(limits.states, ~limits.states);  // twice, if there is such a number
-    budget order_account(order_limits, start);
+    budget order_account(detail::order_share(limits, by_granule ? 0.4 : 0.6, graph), start);
     ordered_layout best;
     best.ordered = order::plan(program.rounded(), order_policy_, order_account, options.seed);
     budget bound_account(detail::share_of(limits, 0.6), start);

@@ -9,9 +9,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <numeric>
 #include <vector>
 
+#include <stowage/detail/disjoint_sets.hpp>
 #include <stowage/error.hpp>
 #include <stowage/graph/stages.hpp>
 #include <stowage/graph/tensor_graph.hpp>
@@ -79,30 +79,24 @@ template <class = void>
         written.push_back(largest);
     }
     result.of = groups_led_to(graph, last);
-    std::vector<std::uint32_t> parent(result.count);
-    std::iota(parent.begin(), parent.end(), 0U);
-    const auto root = [&](std::uint32_t g) {
-        while (parent[g] != g)
-            g = parent[g] = parent[parent[g]];
-        return g;
-    };
+    stowage::detail::disjoint_sets sets(result.count);
     for (buffer_index b = 0; b < graph.buffer_count(); ++b) {
         const operator_index producer = graph.producer(b);
         if (producer == no_operator || stages[producer] == stage::update || graph.bytes(b) == 0) continue;
         std::uint32_t first = no_group;
         for (const operator_index op : graph.users(b)) {
             if (stages[op] != stage::update || result.of[op] >= many_groups) continue;
-            const std::uint32_t group = root(result.of[op]);
+            const std::uint32_t group = sets.least(result.of[op]);
             if (written[group] > graph.bytes(b)) continue;
-            if (first != no_group) parent[std::max(first, group)] = std::min(first, group);
-            first = root(group);
+            if (first != no_group) sets.join(first, group);
+            first = sets.least(group);
         }
     }
     std::vector<std::uint32_t> number(result.count, no_group);
     std::uint32_t groups = 0;
     for (operator_index op = 0; op < count; ++op) {
         if (last[op] == no_group) continue;
-        std::uint32_t& named = number[root(last[op])];
+        std::uint32_t& named = number[sets.least(last[op])];
         if (named == no_group) named = groups++;
         last[op] = named;
     }

@@ -93,7 +93,9 @@ private:
 
     /// apart: the problem falls apart, or an operator between its segments is too high.
     verdict solve_segments(residual& rest, const place& at, search_effort& effort, bool& apart) {
-        const segmentation segments = find_segments(rest.problem(), false);
+        segmentation segments = find_segments(rest.problem(), false);
+        std::vector<std::pair<std::size_t, std::size_t>>& spans = segments.spans;
+        if (segments.cuts.empty() && spans.size() < 2) return verdict::open;
         const std::vector<std::int64_t> hills = hills_of(rest.problem(), segments.order);
         for (const std::size_t cut : segments.cuts) {
             if (hills[cut] > rest.bound()) {
@@ -101,7 +103,6 @@ private:
                 return verdict::refuted;
             }
         }
-        std::vector<std::pair<std::size_t, std::size_t>> spans = segments.spans;
         if (spans.size() < 2) return verdict::open;
         apart = true;
         std::stable_sort(spans.begin(), spans.end(), [](const auto& a, const auto& b) {

@@ -9,76 +9,57 @@
 //   last, all where something stays alive and nothing starts alive, as one group: it begins at its least.
 // A component of both kinds is at its least f neither before nor after: where there is one, all is one group.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
 #include <vector>
 
+#include <stowage/detail/disjoint_sets.hpp>
 #include <stowage/order/detail/order_problem.hpp>
 
 namespace stowage::order::detail {
 
-/// Joins operators to components.
+/// The components of the operators. About O(size).
 template <class = void>
-class basic_component_finder {
-public:
-    explicit basic_component_finder(const order_problem& problem) : parent_(problem.operator_count()) {
-        std::iota(parent_.begin(), parent_.end(), operator_index{0});
-        for (operator_index op = 0; op < parent_.size(); ++op) {
-            for (const operator_index before : problem.predecessors[op])
-                join(op, before);
-        }
-        for (tensor_index t = 0; t < problem.tensor_count(); ++t) {
-            if (problem.starts_alive[t] != 0 && problem.stays_alive[t] != 0) continue;  // alive all the time
-            for (const operator_index user : problem.users[t])
-                join(user, problem.users[t][0]);
-        }
+[[nodiscard]] stowage::detail::disjoint_sets components_of(const order_problem& problem) {
+    stowage::detail::disjoint_sets sets(problem.operator_count());
+    for (operator_index op = 0; op < problem.operator_count(); ++op) {
+        for (const operator_index before : problem.predecessors[op])
+            sets.join(op, before);
     }
-    /// The first operator of the component of `op`.
-    [[nodiscard]] operator_index first(operator_index op) {
-        while (parent_[op] != op) {
-            parent_[op] = parent_[parent_[op]];
-            op = parent_[op];
-        }
-        return op;
+    for (tensor_index t = 0; t < problem.tensor_count(); ++t) {
+        if (problem.starts_alive[t] != 0 && problem.stays_alive[t] != 0) continue;  // alive all the time
+        for (const operator_index user : problem.users[t])
+            sets.join(user, problem.users[t][0]);
     }
-
-private:
-    void join(operator_index a, operator_index b) {
-        a = first(a);
-        b = first(b);
-        if (a != b) parent_[std::max(a, b)] = std::min(a, b);
-    }
-    std::vector<operator_index> parent_;
-};
-using component_finder = basic_component_finder<>;
+    return sets;
+}
 
 /// The group of each operator, numbered as the groups may run: see above. O(size).
 template <class = void>
 [[nodiscard]] std::vector<std::uint32_t> independent_groups(const order_problem& problem) {
     const std::size_t count = problem.operator_count();
-    component_finder find(problem);
+    stowage::detail::disjoint_sets sets = components_of(problem);
     std::vector<std::uint8_t> starts(count, 0);  // of the first operator of a component
     std::vector<std::uint8_t> stays(count, 0);
     for (tensor_index t = 0; t < problem.tensor_count(); ++t) {
         const bool at_start = problem.starts_alive[t] != 0;
         const bool at_end = problem.stays_alive[t] != 0;
         if (at_start == at_end || problem.users[t].empty()) continue;
-        (at_start ? starts : stays)[find.first(problem.users[t][0])] = 1;
+        (at_start ? starts : stays)[sets.least(problem.users[t][0])] = 1;
     }
     std::vector<std::uint32_t> group(count, 0);
     std::uint32_t next = 1;  // 0: those that start alive
     for (operator_index op = 0; op < count; ++op) {
-        if (find.first(op) != op) continue;
+        if (sets.least(op) != op) continue;
         if (starts[op] != 0 && stays[op] != 0) return std::vector<std::uint32_t>(count, 0);
         if (starts[op] == 0 && stays[op] == 0) group[op] = next++;
     }
     for (operator_index op = 0; op < count; ++op) {
-        if (find.first(op) == op && stays[op] != 0) group[op] = next;
+        if (sets.least(op) == op && stays[op] != 0) group[op] = next;
     }
     for (operator_index op = 0; op < count; ++op)
-        group[op] = group[find.first(op)];
+        group[op] = group[sets.least(op)];
     return group;
 }
 

@@ -54,17 +54,11 @@ public:
     explicit basic_problem_parts(const order_problem& problem, const parts_settings& settings = {})
         : problem_(&problem), reduced_(reduce(problem, settings.reductions)) {
         const order_problem& small = reduced_.problem;
-        if (settings.segments) {
-            segments_ = find_segments(small, settings.relaxed, settings.components);
-        } else {
-            segments_ = whole_segment(small);
-        }
+        segments_ = settings.segments ? find_segments(small, settings.relaxed, settings.components)
+                                      : whole_segment(small);
         cutter_.emplace(small, segments_.order);
-        for (const auto& [first, last] : segments_.spans) {
-            parts_.emplace_back();
-            parts_.back().first = first;
-            parts_.back().last = last;
-        }
+        for (const auto& [first, last] : segments_.spans)
+            parts_.push_back({.first = first, .last = last});
         place_.resize(segments_.order.size());
         for (std::size_t k = 0; k < segments_.order.size(); ++k)
             place_[segments_.order[k]] = static_cast<std::uint32_t>(k);
@@ -160,19 +154,9 @@ private:
         std::size_t first = 0;  // where it begins in segments_.order
         std::size_t last = 0;
         std::int64_t upper = std::numeric_limits<std::int64_t>::max();
-        std::unique_ptr<basic_part_bench<Tag>> bench;
+        std::unique_ptr<basic_part_bench<Tag>> bench = nullptr;
     };
 
-    static segmentation whole_segment(const order_problem& problem) {
-        segmentation result;
-        result.order.resize(problem.operator_count());
-        for (operator_index op = 0; op < result.order.size(); ++op)
-            result.order[op] = op;
-        result.moves.assign(result.order.size(), mobility::fixed);
-        result.group.assign(result.order.size(), 0);
-        if (!result.order.empty()) result.spans.emplace_back(0, result.order.size());
-        return result;
-    }
     void take(const std::vector<operator_index>& order, const std::vector<std::int64_t>& hills) {
         for (part& p : parts_) {
             const auto first = static_cast<std::ptrdiff_t>(p.first);

@@ -185,19 +185,31 @@ template <class = void>
     return spans;
 }
 
+/// All of `problem` as one segment. O(n).
+template <class = void>
+[[nodiscard]] segmentation whole_segment(const order_problem& problem) {
+    segmentation result;
+    const std::size_t count = problem.operator_count();
+    result.moves.assign(count, mobility::fixed);
+    result.group.assign(count, 0);
+    result.order.resize(count);
+    std::iota(result.order.begin(), result.order.end(), operator_index{0});
+    if (count > 0) result.spans.emplace_back(0, count);
+    return result;
+}
+
 /// Where `problem` falls apart. `relaxed`: rule 8 too; cuts that hold without it are kept in any case, since
 /// they hold in every order. `components`: at independent groups too. O(n log n + size).
 template <class = void>
 [[nodiscard]] segmentation find_segments(const order_problem& problem, bool relaxed = true,
                                          bool components = true) {
-    segmentation result;
+    segmentation result = whole_segment(problem);
     const std::size_t count = problem.operator_count();
     if (count == 0) return result;
-    result.group = components ? independent_groups(problem) : std::vector<std::uint32_t>(count, 0);
-    result.order.resize(count);
-    std::iota(result.order.begin(), result.order.end(), operator_index{0});
-    result.order = by_groups(result.group, result.order);
-    result.moves.assign(count, mobility::fixed);
+    if (components) {
+        result.group = independent_groups(problem);
+        result.order = by_groups(result.group, result.order);
+    }
     const std::vector<std::uint8_t> plain =
         insensitive_places(problem, result.order, result.moves, result.group);
     std::vector<std::uint8_t> is_cut(count, 0);  // of operators

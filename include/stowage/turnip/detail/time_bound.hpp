@@ -239,6 +239,10 @@ template <class = void>
     double outs = 0;
     double ins = 0;
     std::vector<open_moment> open;  // those that not every order has
+    const auto limited_by = [](double side, double computing, double crossing) {
+        if (side <= computing) return side_count::compute;
+        return side <= crossing ? side_count::crossing : side_count::sure_copies;
+    };
     for (std::size_t s = 0; s < steps; ++s) {
         outs += out[s];
         ins += in[s];
@@ -255,13 +259,8 @@ template <class = void>
         if (fixed_order || forced[s] != 0 || after_forced) {
             bound = std::max(bound, earlier + later);
         } else if (op != no_operator) {
-            open.push_back({earlier + later, op,
-                            earlier <= before[s]     ? side_count::compute
-                            : earlier <= out_seconds ? side_count::crossing
-                                                     : side_count::sure_copies,
-                            later <= before.back() - before[s] ? side_count::compute
-                            : later <= in_seconds              ? side_count::crossing
-                                                               : side_count::sure_copies});
+            open.push_back({earlier + later, op, limited_by(earlier, before[s], out_seconds),
+                            limited_by(later, before.back() - before[s], in_seconds)});
         }
     }
     return fixed_order ? bound : open_order_bound(task, model, order, capacity, m, open, moments, bound);
