@@ -283,4 +283,8 @@ using host_device = basic_host_device<>;
 
 static_assert(device<host_device>);
 
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_host_device<>;
+#endif
+
 }  // namespace stowage::exec

@@ -148,4 +148,9 @@ private:
     std::vector<operator_options> operators_;
 };
 
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template operator_id program::add_operator(operator_options);
+STOWAGE_TEMPLATES template buffer_id program::add_buffer(buffer_options);
+#endif
+
 }  // namespace stowage

@@ -117,4 +117,8 @@ template <class = void>
     return result;
 }
 
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template std::vector<stage> stages_of(const tensor_graph&);
+#endif
+
 }  // namespace stowage

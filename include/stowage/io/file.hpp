@@ -169,4 +169,8 @@ template <class = void>
     return name;
 }
 
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template std::string read_file(const std::filesystem::path&, const read_options&);
+#endif
+
 }  // namespace stowage::io

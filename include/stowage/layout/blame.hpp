@@ -147,4 +147,8 @@ template <class = void>
     return result;
 }
 
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template blame_set blame(const problem&, std::int64_t, budget&, std::uint64_t);
+#endif
+
 }  // namespace stowage::layout

@@ -185,4 +185,8 @@ template <class = void>
     return result;
 }
 
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template detail::section_bound detail::lower_bound(const detail::sections&, const budget*);
+#endif
+
 }  // namespace stowage::layout

@@ -141,4 +141,9 @@ template <class = void>
     return made;
 }
 
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template order_layout layout_problem_of(const tensor_graph&,
+                                                          std::span<const operator_index>, std::int64_t);
+#endif
+
 }  // namespace stowage::layout

@@ -242,6 +242,8 @@ template <class Tag = void>
 // The default is instantiated once a program where that asks for it: docs/cookbook.md, "Pay for the planner
 // once".
 #if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template void detail::require_layout(const problem&, const offset_list&,
+                                                       const std::string&);
 STOWAGE_TEMPLATES template solution plan(const problem&, const decltype(default_portfolio())&, budget&,
                                          std::uint64_t, std::int64_t);
 #endif

@@ -143,4 +143,8 @@ private:
 };
 static_assert(searching_order_policy<exact> && detail::bench_policy<exact>);
 
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template void exact::search(detail::workbench&) const;
+#endif
+
 }  // namespace stowage::order

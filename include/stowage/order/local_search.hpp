@@ -64,4 +64,8 @@ struct local_search {
 };
 static_assert(searching_order_policy<local_search> && detail::bench_policy<local_search>);
 
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template void local_search::search(detail::workbench&) const;
+#endif
+
 }  // namespace stowage::order

@@ -127,4 +127,9 @@ template <layout::layout_policy Policy>
     return best;
 }
 
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template std::vector<std::size_t> top_shelf(const layout::problem&, std::int64_t,
+                                                              std::int64_t);
+#endif
+
 }  // namespace stowage::roam

@@ -264,4 +264,8 @@ template <class = void>
     return result;
 }
 
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template update_schedule schedule_updates(const tensor_graph&, const update_options&);
+#endif
+
 }  // namespace stowage::roam

@@ -241,4 +241,9 @@ private:
 
 static_assert(compile_policy<horizon>);
 
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template compiled horizon::guided(const taskgraph&, std::span<const operator_index>,
+                                                    const compile_options&, std::span<const char>) const;
+#endif
+
 }  // namespace stowage::turnip

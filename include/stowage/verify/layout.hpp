@@ -161,4 +161,9 @@ template <class = void>
     return found;
 }
 
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template verdict check_layout(const layout::problem&, std::span<const std::int64_t>,
+                                                std::span<const std::uint32_t>);
+#endif
+
 }  // namespace stowage::verify

@@ -278,4 +278,11 @@ template <class = void>
     return found;
 }
 
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template verdict check_memgraph(const tensor_graph&, const turnip::memgraph&,
+                                                  const memgraph_limits&);
+STOWAGE_TEMPLATES template verdict check_memgraph(const turnip::taskgraph&, const turnip::memgraph&,
+                                                  const memgraph_limits&);
+#endif
+
 }  // namespace stowage::verify

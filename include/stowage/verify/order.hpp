@@ -198,4 +198,8 @@ template <class = void>
     return found;
 }
 
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template verdict check_order(const tensor_graph&, std::span<const operator_index>);
+#endif
+
 }  // namespace stowage::verify

@@ -213,4 +213,8 @@ template <class = void>
     return found;
 }
 
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template verdict check_plan(const tensor_graph&, const plan&);
+#endif
+
 }  // namespace stowage::verify

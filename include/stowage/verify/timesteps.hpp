@@ -91,4 +91,8 @@ template <class = void>
     return found;
 }
 
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template verdict check_timesteps(const tensor_graph&, const order::timesteps&);
+#endif
+
 }  // namespace stowage::verify

@@ -296,4 +296,8 @@ private:
 };
 using schedule_builder = basic_schedule_builder<>;
 
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_schedule_builder<>;
+#endif
+
 }  // namespace stowage::exec::detail

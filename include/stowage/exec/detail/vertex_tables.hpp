@@ -56,4 +56,10 @@ template <class Handle, class Kernels>
     return uses;
 }
 
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template std::vector<std::uint64_t> priority_keys(const tensor_graph&,
+                                                                    const turnip::memgraph&, const schedule&,
+                                                                    const executor_options&);
+#endif
+
 }  // namespace stowage::exec::detail

@@ -297,4 +297,8 @@ template <class = void>
     return arena;
 }
 
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template sections make_sections(const problem&);
+#endif
+
 }  // namespace stowage::layout::detail

@@ -111,4 +111,8 @@ void validate(const problem& problem) {
     if (!gaps) detail::validate_load(problem);
 }
 
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template void validate(const problem&);
+#endif
+
 }  // namespace stowage::layout

@@ -125,4 +125,8 @@ private:
 };
 using cut_library = basic_cut_library<>;
 
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template class basic_cut_library<>;
+#endif
+
 }  // namespace stowage::order::detail

@@ -57,4 +57,8 @@ bool raise_by_min_cuts(workbench& bench, std::uint64_t most_units) {
     return whole || bench.proven();
 }
 
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template bool raise_by_min_cuts(workbench&, std::uint64_t);
+#endif
+
 }  // namespace stowage::order::detail

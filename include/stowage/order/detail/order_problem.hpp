@@ -213,4 +213,8 @@ template <class = void>
     return result;
 }
 
+#if defined(STOWAGE_TEMPLATES)
+STOWAGE_TEMPLATES template order_problem make_order_problem(const tensor_graph&);
+#endif
+
 }  // namespace stowage::order::detail
