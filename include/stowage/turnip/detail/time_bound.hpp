@@ -14,6 +14,7 @@
 #include <stowage/turnip/detail/open_order_bound.hpp>
 #include <stowage/turnip/detail/own_bytes.hpp>
 #include <stowage/turnip/detail/residency_model.hpp>
+#include <stowage/turnip/detail/turns_bound.hpp>
 #include <stowage/turnip/machine.hpp>
 #include <stowage/turnip/memgraph.hpp>
 #include <stowage/turnip/taskgraph.hpp>
@@ -106,18 +107,32 @@ template <class = void>
     return after;
 }
 
-/// By step: 1 if every legal order runs just the operators of the earlier steps before the step's own, and
-/// those of the later steps after it. That is so if each operator before it on which none before it depends,
-/// and each after it that depends on none after it, is its direct neighbour (graphs leave out only what
-/// others imply, and nothing else implies these). O(steps + dependencies).
+/// By step: 1 if every run of a memgraph has just the operators of the earlier steps before the step's own,
+/// and those of the later steps after it. That is so if it reads, by way of others, what all before it make,
+/// and all after it read so what it makes: if of those before it each that no other one reads from is its
+/// direct neighbour, and so are those after it that read from none. Who only overwrites what others read need
+/// not wait: the contents may lie in two places. O(steps + accesses).
 template <class = void>
 [[nodiscard]] std::vector<char> forced_steps(const tensor_graph& program, const residency_model& model) {
     const std::size_t steps = model.steps.size();
+    std::vector<std::vector<operator_index>> makers(program.operator_count());
+    std::vector<std::vector<operator_index>> readers(program.operator_count());
+    std::vector<operator_index> writer(program.buffer_count(), no_operator);
+    for (const model_step& step : model.steps) {
+        if (step.op == no_operator) continue;
+        for (const buffer_index b : program.reads(step.op)) {
+            if (writer[b] == no_operator) continue;
+            makers[step.op].push_back(writer[b]);
+            readers[writer[b]].push_back(step.op);
+        }
+        for (const buffer_index b : program.writes(step.op))
+            writer[b] = step.op;
+    }
     std::vector<char> forced(steps, 0);
     std::vector<char> open(program.operator_count(), 0);  // met, and no neighbour further on is
     std::size_t open_count = 0;
     // True if all that is open is next to `op`; closes that and opens `op`.
-    const auto meet = [&](operator_index op, std::span<const operator_index> neighbours) {
+    const auto meet = [&](operator_index op, const std::vector<operator_index>& neighbours) {
         std::size_t closed = 0;
         for (const operator_index other : neighbours) {
             closed += open[other] != 0 ? 1U : 0U;
@@ -130,58 +145,20 @@ template <class = void>
     };
     for (std::size_t s = 0; s < steps; ++s) {
         const operator_index op = model.steps[s].op;
-        if (op != no_operator && meet(op, program.predecessors(op))) forced[s] = 1;
+        if (op != no_operator && meet(op, makers[op])) forced[s] = 1;
     }
     std::fill(open.begin(), open.end(), 0);
     open_count = 0;
     for (std::size_t s = steps; s-- > 0;) {
         const operator_index op = model.steps[s].op;
-        if (op != no_operator && !meet(op, program.successors(op))) forced[s] = 0;
+        if (op != no_operator && !meet(op, readers[op])) forced[s] = 0;
     }
     return forced;
 }
 
-/// Seconds until each operator has run at least, and the largest of them: the longest path, with the copies
-/// that no run can leave out. What starts on the host comes in before it is read, what another device makes
-/// is transferred, or passes through the host. O(operators + accesses).
-template <class = void>
-[[nodiscard]] double longest_path(const taskgraph& task, std::span<const operator_index> order,
-                                  const machine& m) {
-    const tensor_graph& program = task.program;
-    std::vector<double> path(program.operator_count(), 0);
-    std::vector<operator_index> writer(program.buffer_count(), no_operator);
-    double longest = 0;
-    for (const operator_index op : order) {
-        double start = 0;
-        for (const operator_index before : program.predecessors(op))
-            start = std::max(start, path[before]);
-        for (const buffer_index b : program.reads(op)) {
-            const std::int64_t bytes = program.bytes(b);
-            if (bytes == 0) continue;
-            const double in = move_seconds(vertex_kind::reload, bytes, m);
-            if (writer[b] == no_operator) {
-                if (is_alive_at_start(program.kind(b)) && task.start[b] == host) start = std::max(start, in);
-            } else if (task.placement[writer[b]] != task.placement[op]) {
-                const double by_host = move_seconds(vertex_kind::offload, bytes, m) + in;
-                const double direct = move_seconds(vertex_kind::transfer, bytes, m);
-                start = std::max(start, path[writer[b]] + std::min(direct, by_host));
-            }
-        }
-        path[op] = start + operator_seconds(program, op, m);
-        longest = std::max(longest, path[op]);
-        for (const buffer_index b : program.writes(op))
-            writer[b] = op;
-    }
-    for (buffer_index b = 0; b < program.buffer_count(); ++b) {
-        if (writer[b] == no_operator || task.finish[b] != host || program.bytes(b) == 0) continue;
-        longest =
-            std::max(longest, path[writer[b]] + move_seconds(vertex_kind::offload, program.bytes(b), m));
-    }
-    return longest;
-}
-
-/// The largest of: what a device computes on its lanes; the longest path; what must be copied over the lanes
-/// to and from the hosts (`lanes`: seconds that they are busy at least; sure_copies); and, for one device
+/// The largest of: what a device computes on its lanes; the longest path, with several devices also where
+/// operators of one take turns (turns_bound); what must be copied over the lanes to and from the hosts
+/// (`lanes`: seconds that they are busy at least; sure_copies); and, for one device
 /// with one compute lane, the split bound: at a moment between two operators, the longer of computing and
 /// copying out, or in for the first time, before it, and of computing and copying in, or out for the last
 /// time, after it. It is taken only at moments that every legal order has (forced_steps), or at all of them
@@ -193,7 +170,9 @@ template <class = void>
                                 std::span<const operator_index> order, std::int64_t capacity, double lanes,
                                 const machine& m, bool fixed_order = false, std::size_t moments = 0) {
     const tensor_graph& program = task.program;
-    double bound = std::max(longest_path(task, order, m), lanes);
+    const turns_bound turns(task, order, m);
+    const std::size_t looks = task.devices == 1 ? 0 : moments > 0 ? 4'000'000 : 400'000;
+    double bound = std::max(fixed_order ? turns.in_order() : turns.any_order(looks), lanes);
     std::vector<double> compute(task.devices, 0);
     for (const operator_index op : order)
         compute[task.placement[op]] += operator_seconds(program, op, m);
