@@ -22,7 +22,7 @@
 #include <stowage/turnip/compile.hpp>
 #include <stowage/turnip/fastest_order.hpp>
 #include <stowage/turnip/horizon.hpp>
-#include <stowage/turnip/place_in_parts.hpp>
+#include <stowage/turnip/place_by_layers.hpp>
 #include <stowage/turnip/simulate.hpp>
 #include <stowage/verify/memgraph.hpp>
 
@@ -78,7 +78,7 @@ struct answer {
     turnip::taskgraph_options options{
         .devices = devices, .start = start_rule_of(given.start), .once = given.once};
     if (!program.has_devices && devices > 1) {
-        options.placement = turnip::place_in_parts(program.graph, order, devices, machine);
+        options.placement = turnip::place_by_layers(program.graph, order, devices, machine);
     }
     return turnip::make_taskgraph(program.graph, options);
 }

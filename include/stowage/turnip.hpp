@@ -10,6 +10,7 @@
 #include <stowage/turnip/machine.hpp>
 #include <stowage/turnip/memgraph.hpp>
 #include <stowage/turnip/options.hpp>
+#include <stowage/turnip/place_by_layers.hpp>
 #include <stowage/turnip/place_in_parts.hpp>
 #include <stowage/turnip/residency.hpp>
 #include <stowage/turnip/simulate.hpp>
