@@ -25,6 +25,7 @@
 #include <stowage/turnip/detail/insertion.hpp>
 #include <stowage/turnip/detail/model_builder.hpp>
 #include <stowage/turnip/detail/moment_bound.hpp>
+#include <stowage/turnip/detail/parking_planner.hpp>
 #include <stowage/turnip/detail/price_bound.hpp>
 #include <stowage/turnip/detail/rectangles.hpp>
 #include <stowage/turnip/detail/residency_model.hpp>
@@ -50,6 +51,7 @@ struct residency_options {
     /// How often in all a layout that sticks out by less than a hundredth is searched again for as long as
     /// the whole plan may be; 0: such a layout is let go of at once.
     std::size_t hard_layouts = 3;
+    bool parking = true;  ///< several devices: what does not fit one may wait on another; false: on the host
 };
 
 namespace detail {
@@ -78,7 +80,10 @@ public:
             ++tries_;
             if (!planner(preferring(dirty_stays), late, account_, plan)) continue;
             if (accept(plan)) {
-                if (asked_.goal == goal::time) find_faster(late);
+                if (asked_.goal == goal::time) result_.makespan = seconds_of(result_.memgraph);
+                if (options_.parking && task_.devices > 1 && !late) park();
+                // Where the host is short, its plan was hard enough to find.
+                if (asked_.goal == goal::time && !late) find_faster();
                 return std::move(result_);
             }
             if (asked_.host.capacity == unlimited) break;
@@ -206,17 +211,55 @@ private:
         result_.bytes_moved_lower_bound = hints_.target = bound.proven();
         result_.prices = bound.prices();
         find_bound_on_time(merged, pool);
+        value_by_device(model_, known, hints_);
+    }
+    /// What gaps are worth by the prices of their devices' own bounds.
+    void value_by_device(const residency_model& model, std::int64_t known, residency_hints& hints) const {
         for (memory_index d = 0; d < task_.devices; ++d) {
-            price_bound own(model_, capacities_[d], {}, d);
+            price_bound own(model, capacities_[d], {}, d);
             own.improve(known, options_.bound_evaluations / 2);
-            const std::vector<double> values = gap_values(model_, own.prices());
+            const std::vector<double> values = gap_values(model, own.prices());
             const std::vector<double> shares = own.stay_shares();
             for (std::size_t g = 0; g < values.size(); ++g) {
-                if (model_.instances[model_.gaps[g].instance].device != d) continue;
-                hints_.values[g] = values[g];
-                hints_.shares[g] = shares[g];
+                if (model.instances[model.gaps[g].instance].device != d) continue;
+                hints.values[g] = values[g];
+                hints.shares[g] = shares[g];
             }
         }
+    }
+    /// Replaces the answer, the model and the hints by those in which buffers wait on other devices, if that
+    /// is better.
+    void park() {
+        if (result_.bytes_moved <= result_.bytes_moved_lower_bound) return;
+        const parking_planner choose(task_, result_.order, capacities_, asked_.alignment);
+        const std::vector<parking> parked = choose(model_);
+        if (parked.empty()) return;
+        residency_model model = make_residency_model(task_, result_.order, asked_.alignment, false, parked);
+        residency_hints hints{.values = gap_values(model, {}),
+                              .shares = std::vector<double>(model.gaps.size(), 0.5),
+                              .target = result_.bytes_moved_lower_bound};
+        residency_state quick(model, capacities_);
+        insert_by_value(quick, hints.values);
+        value_by_device(model, quick.cost(), hints);
+        budget part = account_.without_states().slice(asked_.limits.states);
+        residency_planner planner(task_, model, capacities_, asked_.limits, options_.hard_layouts);
+        stowed_plan plan;
+        if (!planner(hints, false, part, plan)) return;
+        if (asked_.goal == goal::bytes && plan.lines.bytes_moved >= result_.bytes_moved) return;
+        const host_plan on_host = place_on_host(plan);
+        if (on_host.bytes > asked_.host.capacity) return;
+        memgraph made = write_memgraph(task_, plan.lines, asked_);
+        if (asked_.goal == goal::time) {
+            const double seconds = seconds_of(made);
+            if (seconds >= result_.makespan) return;
+            result_.makespan = seconds;
+        }
+        take(plan, std::move(made));
+        model_ = std::move(model);
+        hints_ = std::move(hints);
+    }
+    [[nodiscard]] double seconds_of(const memgraph& made) const {
+        return simulate(task_.program, made, asked_.machine).makespan;
     }
     /// The hints, with gaps of what has no copy on the host yet worth `factor` times as much.
     [[nodiscard]] residency_hints preferring(double factor) const {
@@ -231,9 +274,7 @@ private:
         return hints;
     }
     /// Replaces the answer by ever faster ones.
-    void find_faster(bool late) {
-        result_.makespan = simulate(task_.program, result_.memgraph, asked_.machine).makespan;
-        if (late) return;  // the host is short: its plan was hard enough to find
+    void find_faster() {
         const std::vector<timed_gaps> timed = bound_by_moments();
         search_limits limits = asked_.limits;
         limits.states *= time_factor;
@@ -243,7 +284,7 @@ private:
             const host_plan on_host = place_on_host(plan);
             if (on_host.bytes > asked_.host.capacity) return std::numeric_limits<double>::infinity();
             memgraph made = write_memgraph(task_, plan.lines, asked_);
-            const double seconds = simulate(task_.program, made, asked_.machine).makespan;
+            const double seconds = seconds_of(made);
             if (seconds < result_.makespan) {
                 take(plan, std::move(made));
                 result_.makespan = seconds;

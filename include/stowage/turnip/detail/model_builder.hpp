@@ -12,6 +12,7 @@
 
 #include <stowage/detail/checked.hpp>
 #include <stowage/graph/tensor_graph.hpp>
+#include <stowage/turnip/detail/forced_bytes.hpp>
 #include <stowage/turnip/detail/residency_model.hpp>
 #include <stowage/turnip/fwd.hpp>
 #include <stowage/turnip/taskgraph.hpp>
@@ -29,19 +30,33 @@ public:
         model_.alignment = alignment;
     }
 
-    [[nodiscard]] residency_model operator()(std::span<const operator_index> order) {
+    /// `parked`: see parking.
+    [[nodiscard]] residency_model operator()(std::span<const operator_index> order,
+                                             std::span<const parking> parked = {}) {
         const std::size_t buffers = program_.buffer_count();
         first_instance_.assign(buffers, none);
         current_.assign(buffers, residency_model::no_version);
+        model_.parking_gates.assign(parked.size(), 0);
+        std::vector<std::vector<std::uint32_t>> leaving(order.size());
+        std::vector<std::vector<std::uint32_t>> returning(order.size());
+        for (std::uint32_t k = 0; k < parked.size(); ++k) {
+            leaving[parked[k].after].push_back(k);
+            returning[parked[k].before].push_back(k);
+        }
         start_versions();
-        for (const operator_index op : order)
-            run(op);
+        for (std::size_t at = 0; at < order.size(); ++at) {
+            for (const std::uint32_t k : returning[at])
+                fetch(parked[k].buffer, parked[k].device);
+            run(order[at]);
+            for (const std::uint32_t k : leaving[at])
+                park(parked[k], model_.parking_gates[k]);
+        }
         finish();
         model_.final_version = current_;
         sort_accesses();
         make_gaps();
-        count_forced();
-        check_sums();
+        count_forced(program_, model_);
+        check_sums(program_, model_);
         return std::move(model_);
     }
 
@@ -71,6 +86,7 @@ private:
                                    .bytes_out = clean ? 0 : program_.bytes(b),
                                    .on_host_at_start = clean});
         holder_.push_back(instance);
+        parked_.push_back(none);
         return static_cast<std::uint32_t>(model_.versions.size() - 1);
     }
     void touch(std::uint32_t instance, bool reads, bool writes, std::uint32_t after) {
@@ -122,15 +138,37 @@ private:
         const std::uint32_t source = holder_[version];
         const model_version& v = model_.versions[version];
         const bool starts_here = task_.start[b] < task_.devices;
-        if (source == none || (v.initial && v.on_host_at_start && !starts_here)) {
+        if (source == none || (v.initial && v.on_host_at_start && !starts_here && parked_[version] == none)) {
             held_[i] = version;  // from the host
             if (source == none) model_.versions[version].instance = i;
             return;
         }
-        model_.steps.push_back({.device = device, .source = source, .target = i, .is_transfer = true});
+        transfer(source, i, version);
+        if (parked_[version] == i) {
+            parked_[version] = none;  // it is back
+        } else {
+            holder_[version] = source;
+        }
+    }
+    void transfer(std::uint32_t source, std::uint32_t target, std::uint32_t version) {
+        model_.steps.push_back({.device = model_.instances[target].device,
+                                .source = source,
+                                .target = target,
+                                .is_transfer = true});
         touch(source, true, false, version);
-        touch(i, false, true, version);
-        holder_[version] = source;
+        touch(target, false, true, version);
+    }
+    /// The buffer waits on another device, if it is where it was thought to be.
+    void park(const parking& parked, std::uint32_t& gate) {
+        const std::uint32_t version = current_[parked.buffer];
+        const std::uint32_t from = instance_of(parked.buffer, parked.device);
+        const std::uint32_t to = instance_of(parked.buffer, parked.peer);
+        if (held_[from] != version || parked_[version] != none) return;
+        if (held_[to] != version) transfer(from, to, version);
+        gate = step();
+        held_[from] = residency_model::no_version;
+        holder_[version] = to;
+        parked_[version] = from;
     }
     void run(operator_index op) {
         const memory_index device = merge(task_.placement[op]);
@@ -317,7 +355,7 @@ private:
             model_.versions[first_version_[b]].on_host_at_start = true;
             return;
         }
-        if (written && home != i) return;
+        if (written ? home != i : !initial) return;
         if (written) model_.copy_of[first_version_[b]] = current_[b];
         const std::int32_t gap = add_gap({.instance = i,
                                           .lower = last.step + 1,
@@ -330,48 +368,6 @@ private:
         instance.tail = gap;
         instance.tied = true;
     }
-    void count_forced() {
-        model_.forced.assign(model_.devices, std::vector<std::int64_t>(model_.steps.size(), 0));
-        model_.round_off.assign(model_.devices, 0);
-        std::vector<std::vector<std::int64_t>> pad(model_.alignment > 1 ? model_.devices : 0,
-                                                   std::vector<std::int64_t>(model_.steps.size(), 0));
-        const auto add = [&](memory_index d, std::uint32_t s, std::int64_t bytes) {
-            const std::int64_t whole = stowage::detail::align_up(bytes, model_.alignment);
-            model_.forced[d][s] = stowage::detail::checked_add(model_.forced[d][s], whole);
-            if (whole == bytes) return;
-            pad[d][s] = std::max(pad[d][s], whole - bytes);
-            model_.round_off[d] = std::max(model_.round_off[d], whole - bytes);
-        };
-        for (const model_access& a : model_.accesses) {
-            const model_instance& instance = model_.instances[a.instance];
-            add(instance.device, a.step, program_.bytes(instance.buffer));
-        }
-        for (std::uint32_t s = 0; s < model_.steps.size(); ++s) {
-            const model_step& step = model_.steps[s];
-            if (step.op != no_operator && program_.workspace(step.op) > 0)
-                add(step.device, s, program_.workspace(step.op));
-        }
-        for (std::size_t d = 0; d < pad.size(); ++d) {
-            for (std::size_t s = 0; s < model_.steps.size(); ++s)
-                model_.forced[d][s] -= pad[d][s];  // one of them may lie on top, unpadded
-        }
-    }
-
-    /// Throws overflow_error where all that may move passes 2^63 - 1: no decision's sum can then wrap.
-    void check_sums() const {
-        std::int64_t sum = model_.constant_in;
-        const auto add = [&](std::int64_t bytes) {
-            sum = stowage::detail::checked_add(sum, bytes, "what may have to move");
-        };
-        for (const model_gap& gap : model_.gaps)
-            add(gap.bytes_in);
-        for (const model_version& version : model_.versions)
-            add(version.bytes_out);
-        for (const model_step& step : model_.steps) {
-            if (step.is_transfer) add(program_.bytes(model_.instances[step.target].buffer));
-        }
-    }
-
     const taskgraph& task_;
     const tensor_graph& program_;
     bool merged_;
@@ -380,6 +376,7 @@ private:
     std::vector<std::uint32_t> next_instance_;   // by instance: the buffer's next one
     std::vector<std::uint32_t> held_;            // by instance: the version that it held last
     std::vector<std::uint32_t> holder_;          // by version: the instance that had it last
+    std::vector<std::uint32_t> parked_;          // by version: the instance from which it is parked, or none
     std::vector<std::uint32_t> current_;         // by buffer
     std::vector<std::uint32_t> first_version_;   // by buffer
     std::vector<operand_use> operands_;
@@ -392,8 +389,9 @@ STOWAGE_TEMPLATES template class basic_model_builder<>;
 template <class = void>
 [[nodiscard]] residency_model make_residency_model(const taskgraph& task,
                                                    std::span<const operator_index> order,
-                                                   std::int64_t alignment, bool merged = false) {
-    return basic_model_builder<>(task, alignment, merged)(order);
+                                                   std::int64_t alignment, bool merged = false,
+                                                   std::span<const parking> parked = {}) {
+    return basic_model_builder<>(task, alignment, merged)(order, parked);
 }
 
 }  // namespace stowage::turnip::detail

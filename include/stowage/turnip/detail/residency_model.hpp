@@ -82,6 +82,16 @@ struct model_version {
     bool on_host_at_start = false;  ///< it has a copy on the host at the start, or may have one
 };
 
+/// A buffer that waits on another device while its own is full: it goes there after one operator of the order
+/// and is back before a later one.
+struct parking {
+    buffer_index buffer = 0;
+    memory_index device = 0;   ///< whose bytes it frees
+    memory_index peer = 0;     ///< where it waits
+    std::uint32_t after = 0;   ///< position in the order
+    std::uint32_t before = 0;  ///< position in the order, larger than `after`
+};
+
 /// A program in a fixed order, as gaps.
 struct residency_model {
     std::uint32_t devices = 1;
@@ -95,8 +105,9 @@ struct residency_model {
     std::vector<std::uint32_t> final_version;       ///< by buffer: the last one; none: no_version
     std::vector<std::vector<std::int64_t>> forced;  ///< by device, by step: bytes that must be there
     std::vector<std::int64_t> round_off;            ///< by device: the largest padding of one buffer
-    std::int64_t constant_in = 0;                   ///< bytes that come in whatever is decided
-    std::int64_t constant_out = 0;                  ///< bytes that go out whatever is decided
+    std::vector<std::uint32_t> parking_gates;  ///< by parking: the step at which it begins; 0: it does not
+    std::int64_t constant_in = 0;              ///< bytes that come in whatever is decided
+    std::int64_t constant_out = 0;             ///< bytes that go out whatever is decided
     static constexpr std::uint32_t no_version = std::numeric_limits<std::uint32_t>::max();
 
     [[nodiscard]] std::span<const model_access> accesses_of(std::uint32_t instance) const noexcept {
