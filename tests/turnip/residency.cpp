@@ -180,3 +180,23 @@ TEST_CASE("least time lays out no decision twice") {
     CHECK(told > 0);
     CHECK(told <= 4);
 }
+
+TEST_CASE("who made a buffer sends it to every device that reads it") {
+    stowage::program step;
+    const auto x = step.add_buffer({.bytes = 10});
+    step.add_operator({.writes = {x}, .device = 0});
+    for (std::uint32_t d = 1; d < 4; ++d)
+        step.add_operator({.reads = {x}, .device = d});
+    const turnip::taskgraph task = turnip::make_taskgraph(stowage::make_tensor_graph(step), {.devices = 4});
+    const turnip::compiled made =
+        turnip::compile(task, {.devices = std::vector<turnip::memory_limit>(4, {.capacity = 10})});
+    REQUIRE(made.ok());
+    CHECK(made.bytes_transferred == 30);
+    std::size_t transfers = 0;
+    for (turnip::vertex_index v = 0; v < made.memgraph.vertices.size(); ++v) {
+        if (made.memgraph.vertices[v].kind != turnip::vertex_kind::transfer) continue;
+        CHECK(made.memgraph.reads(v).front().device == 0);
+        ++transfers;
+    }
+    CHECK(transfers == 3);
+}

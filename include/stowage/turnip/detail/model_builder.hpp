@@ -135,7 +135,7 @@ private:
         const std::uint32_t i = instance_of(b, device);
         const std::uint32_t version = current_[b];
         if (held_[i] == version) return;
-        const std::uint32_t source = holder_[version];
+        const std::uint32_t source = source_of(version);
         const model_version& v = model_.versions[version];
         const bool starts_here = task_.start[b] < task_.devices;
         if (source == none || (v.initial && v.on_host_at_start && !starts_here && parked_[version] == none)) {
@@ -149,6 +149,12 @@ private:
         } else {
             holder_[version] = source;
         }
+    }
+    /// Who made a version sends it to everybody, over links of its own (chained from one reader to the next,
+    /// transfers would wait for each other); once that is gone, who had it last does.
+    [[nodiscard]] std::uint32_t source_of(std::uint32_t version) const {
+        const std::uint32_t maker = model_.versions[version].instance;
+        return maker != none && held_[maker] == version ? maker : holder_[version];
     }
     void transfer(std::uint32_t source, std::uint32_t target, std::uint32_t version) {
         model_.steps.push_back({.device = model_.instances[target].device,
