@@ -24,6 +24,31 @@ TEST_CASE("a clock replaces the states") {
     CHECK_FALSE(late.spend());
 }
 
+TEST_CASE("states can end the work beside a clock") {
+    budget both({.states = 3, .time = 1h, .states_too = true});
+    CHECK(both.timed());
+    CHECK(both.left() == 3);
+    CHECK_FALSE(both.spend(3));
+    budget late({.states = 3, .time = 0ns, .states_too = true});
+    CHECK(late.exhausted());
+}
+
+TEST_CASE("a part of the time that is left, and the rest of it for another account") {
+    const budget open({.states = 7, .time = 4h});
+    CHECK(open.share_of_time(4).time_left().value() <= 1h);
+    CHECK(open.share_of_time(4).time_left().value() > 59min);
+    const search_limits rest = open.rest_of({.states = 5, .time = 9h, .states_too = true, .seed = 3});
+    CHECK(rest.time.value() <= 4h);
+    CHECK(rest.states == 5);
+    CHECK(rest.states_too);
+    CHECK(rest.seed == 3);
+    const budget counted({.states = 7});
+    CHECK_FALSE(counted.share_of_time(4).timed());
+    CHECK(counted.share_of_time(4).left() == 7);
+    CHECK_FALSE(counted.rest_of({.states = 5}).time);
+    CHECK(budget({.time = 1ms}, budget::clock::now() - 1s).share_of_time(2).exhausted());
+}
+
 TEST_CASE("a request to stop ends the work") {
     std::stop_source source;
     budget account({.stop = source.get_token()});

@@ -100,17 +100,21 @@ struct answer {
 /// Compiles, verifies and, if asked for, simulates.
 void solve(answer& found, const arguments& given) {
     const auto begin = budget::clock::now();
+    const budget clock(given.limits(), begin);
+    const auto part_of_time = [&](int parts) { return clock.share_of_time(parts).rest_of(given.limits()); };
     const tensor_graph& graph = found.program.graph;
     const bool chooses = given.order == memgraph_program::cheapest;
     std::vector<operator_index> order =
-        memgraph_program::order_of(graph, chooses ? "program" : given.order, given.limits());
+        memgraph_program::order_of(graph, chooses ? "program" : given.order, part_of_time(3));
     const turnip::taskgraph tasks = taskgraph_of(found.program, order, found.machine, given);
-    const turnip::compile_options options = compile_options_of(found, given);
+    turnip::compile_options options = compile_options_of(found, given);
     const bool for_time = chooses && options.goal == turnip::goal::time && given.policy != "horizon";
     if (chooses && !for_time) {
-        const auto orders = memgraph_program::cheap_orders(graph, given.limits());
+        const auto orders = memgraph_program::cheap_orders(graph, part_of_time(4));
+        options.limits = part_of_time(3);
         order = turnip::choose_order(tasks, orders, options).order;
     }
+    options.limits = part_of_time(1);
     found.made = given.policy == "horizon" ? turnip::compile(tasks, order, options, turnip::horizon{})
                  : for_time                ? turnip::compile(tasks, order, options, turnip::fastest_order{})
                                            : turnip::compile(tasks, order, options);

@@ -39,9 +39,10 @@ std::vector<stowage::operator_index> order_of(const stowage::tensor_graph& graph
 
 std::vector<std::vector<stowage::operator_index>> cheap_orders(const stowage::tensor_graph& graph,
                                                                const stowage::search_limits& limits) {
+    const stowage::budget clock(limits);
     std::vector<std::vector<stowage::operator_index>> orders;
     for (const char* name : {"program", "dfs", "lescea", "eager-free", "roam-best"})
-        orders.push_back(order_of(graph, name, limits));
+        orders.push_back(order_of(graph, name, clock.rest_of(limits)));
     return orders;
 }
 

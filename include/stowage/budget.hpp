@@ -16,6 +16,7 @@ struct search_limits {
     std::uint64_t states =
         200'000;  ///< units of work (about 1 us each) after which a search gives its best answer
     std::optional<std::chrono::nanoseconds> time = {};  ///< wall-clock budget; if set it replaces `states`
+    bool states_too = false;    ///< with a wall-clock budget, `states` limits the search as well
     std::stop_token stop = {};  ///< a request to stop ends the search with its best answer
     std::uint64_t seed = 1;     ///< seed of every random choice
     unsigned threads = 1;       ///< threads that may be used; the answer does not depend on it
@@ -31,7 +32,8 @@ public:
     explicit budget(const search_limits& limits = {}) : budget(limits, clock::now()) {}
     /// Counts wall-clock time from `start`, e.g. the end of reading a file.
     budget(const search_limits& limits, clock::time_point start)
-        : stop_(limits.stop), start_(start), states_(limits.time ? unlimited : limits.states) {
+        : stop_(limits.stop), start_(start),
+          states_(limits.time && !limits.states_too ? unlimited : limits.states) {
         if (limits.time) deadline_ = start + *limits.time;
     }
     /// Takes `units` of work from the account; false once nothing is left (and from then on).
@@ -86,6 +88,17 @@ public:
         result.exhausted_ = false;
         result.look();
         return result;
+    }
+    /// The same account, whose clock ends when one in `parts` of the time left is over.
+    [[nodiscard]] budget share_of_time(int parts) const {
+        budget part = *this;
+        if (const auto left = time_left()) part.deadline_ = clock::now() + *left / parts;
+        return part;
+    }
+    /// `limits` with the time that is left here instead of their own, for a search that keeps an account.
+    [[nodiscard]] search_limits rest_of(search_limits limits) const {
+        if (deadline_) limits.time = time_left();
+        return limits;
     }
     /// Books what a slice has spent.
     void settle(const budget& part) { spend(part.spent_); }

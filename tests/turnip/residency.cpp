@@ -1,6 +1,7 @@
 #include <stowage/turnip/residency.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -8,7 +9,9 @@
 #include <doctest/doctest.h>
 
 #include <stowage/graph.hpp>
+#include <stowage/turnip/cheapest_order.hpp>
 #include <stowage/turnip/compile.hpp>
+#include <stowage/turnip/fastest_order.hpp>
 #include <stowage/turnip/horizon.hpp>
 #include <stowage/turnip/simulate.hpp>
 #include <stowage/verify/memgraph.hpp>
@@ -199,4 +202,51 @@ TEST_CASE("who made a buffer sends it to every device that reads it") {
         ++transfers;
     }
     CHECK(transfers == 3);
+}
+
+TEST_CASE("a clock that is over still leaves a memgraph that is right") {
+    for (std::uint64_t seed = 0; seed < 12; ++seed) {
+        CAPTURE(seed);
+        const turnip::taskgraph task = turnip::make_taskgraph(
+            stowage::make_tensor_graph(stowage::test::random_program(seed, {.operators = 14, .largest = 40})),
+            {.start = static_cast<turnip::start_rule>(seed % 3)});
+        turnip::compile_options options{.devices = {{.capacity = 0}},
+                                        .limits = {.time = std::chrono::nanoseconds(0)}};
+        const turnip::compiled none = turnip::compile(task, options);
+        REQUIRE(none.status == status::infeasible);
+        options.devices[0].capacity = none.least_capacity + 15;
+        for (const auto goal : {turnip::goal::bytes, turnip::goal::time}) {
+            options.goal = goal;
+            for (const turnip::compiled& made :
+                 {turnip::compile(task, options), turnip::compile(task, options, turnip::cheapest_order{}),
+                  turnip::compile(task, options, turnip::fastest_order{}),
+                  turnip::compile(task, options, turnip::horizon{})}) {
+                REQUIRE(made.ok());
+                CHECK(stowage::verify::check_memgraph(task, made.memgraph).reason == "");
+                CHECK(stowage::test::runs_right(task.program, made.memgraph, seed));
+                CHECK(made.bytes_moved >= made.bytes_moved_lower_bound);
+            }
+        }
+    }
+}
+
+TEST_CASE(
+    "with time to spare, a clock is no worse than the states beside it, and better where they are few") {
+    int better = 0;
+    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+        CAPTURE(seed);
+        const turnip::taskgraph task = turnip::make_taskgraph(
+            stowage::make_tensor_graph(stowage::test::random_program(seed, {.operators = 20, .largest = 40})),
+            {.start = static_cast<turnip::start_rule>(seed % 3)});
+        turnip::compile_options options{.devices = {{.capacity = 0}}, .limits = {.states = 30}};
+        options.devices[0].capacity = turnip::compile(task, options).least_capacity + 15;
+        const turnip::compiled counted = turnip::compile(task, options);
+        options.limits.time = std::chrono::minutes(1);
+        const turnip::compiled timed = turnip::compile(task, options);
+        REQUIRE(counted.ok());
+        REQUIRE(timed.ok());
+        CHECK(timed.bytes_moved <= counted.bytes_moved);
+        better += timed.bytes_moved < counted.bytes_moved ? 1 : 0;
+    }
+    CHECK(better > 0);
 }

@@ -23,7 +23,6 @@
 #include <stowage/turnip/detail/price_bound.hpp>
 #include <stowage/turnip/detail/residency_model.hpp>
 #include <stowage/turnip/detail/residency_state.hpp>
-#include <stowage/turnip/detail/shared_time.hpp>
 #include <stowage/turnip/options.hpp>
 #include <stowage/turnip/residency.hpp>
 #include <stowage/turnip/taskgraph.hpp>
@@ -193,9 +192,12 @@ struct cheapest_order {
                                       const compile_options& asked) const {
         const std::vector<std::vector<operator_index>> candidates{{order.begin(), order.end()},
                                                                   order::depth_first{}(task.program)};
-        const detail::shared_time options = detail::share_time(asked, 3);
-        const chosen_order chosen = choose_order(task, candidates, options.choosing);
-        return policy(task, chosen.order, options.compiling);
+        const budget clock(asked.limits);
+        compile_options part = asked;
+        part.limits = clock.share_of_time(3).rest_of(asked.limits);
+        const chosen_order chosen = choose_order(task, candidates, part);
+        part.limits = clock.rest_of(asked.limits);
+        return policy(task, chosen.order, part);
     }
     [[nodiscard]] std::string name() const { return "cheapest order, " + policy.name(); }
 };

@@ -21,7 +21,6 @@
 #include <stowage/order/local_search.hpp>
 #include <stowage/order/plan.hpp>
 #include <stowage/turnip/compiled.hpp>
-#include <stowage/turnip/detail/shared_time.hpp>
 #include <stowage/turnip/options.hpp>
 #include <stowage/turnip/residency.hpp>
 #include <stowage/turnip/simulate.hpp>
@@ -86,8 +85,11 @@ struct fastest_order {
     [[nodiscard]] compiled operator()(const taskgraph& task, std::span<const operator_index> order,
                                       const compile_options& asked) const {
         if (asked.goal != goal::time) return policy(task, order, asked);
-        const detail::shared_time options = detail::share_time(asked, 4);
-        return policy(task, chosen(task, order, options.choosing), options.compiling);
+        const budget clock(asked.limits);
+        const std::vector<operator_index> found = chosen(task, order, asked, clock.share_of_time(4));
+        compile_options rest = asked;
+        rest.limits = clock.rest_of(asked.limits);
+        return policy(task, found, rest);
     }
     [[nodiscard]] std::string name() const { return "fastest order, " + policy.name(); }
 
@@ -96,8 +98,8 @@ private:
 
     /// The orders to choose from, each once: the one that was given first.
     [[nodiscard]] std::vector<std::vector<operator_index>> candidates_of(
-        const tensor_graph& program, std::span<const operator_index> order,
-        const search_limits& limits) const {
+        const tensor_graph& program, std::span<const operator_index> order, const search_limits& limits,
+        const budget& clock) const {
         std::vector<std::vector<operator_index>> candidates{{order.begin(), order.end()}};
         const auto add = [&](std::vector<operator_index> other) {
             if (std::find(candidates.begin(), candidates.end(), other) == candidates.end())
@@ -106,10 +108,7 @@ private:
         add(early_updates(program, order));
         add(early_updates(program, order::depth_first{}(program)));
         if (peak_states == 0) return candidates;
-        search_limits some = limits;
-        some.states = std::min(limits.states, peak_states);
-        if (limits.time) some.time = *limits.time / 4;
-        budget account(some);
+        budget account = clock.share_of_time(4).slice(std::min(limits.states, peak_states));
         const order::solution low = order::plan(program, order::local_search{}, account, limits.seed);
         add(low.order);
         add(early_updates(program, low.order));
@@ -117,19 +116,19 @@ private:
     }
     [[nodiscard]] std::vector<operator_index> chosen(const taskgraph& task,
                                                      std::span<const operator_index> order,
-                                                     const compile_options& asked) const {
+                                                     const compile_options& asked,
+                                                     const budget& clock) const {
         std::vector<std::vector<operator_index>> candidates =
-            candidates_of(task.program, order, asked.limits);
+            candidates_of(task.program, order, asked.limits, clock);
         if (candidates.size() == 1) return candidates.front();
         const residency quick{{.bound_evaluations = 60, .relaxation_work = 0, .branching = false}};
         compile_options least = asked;
         least.goal = goal::bytes;
         least.limits.states = std::min<std::uint64_t>(asked.limits.states, 20'000);
-        if (asked.limits.time)
-            least.limits.time = *asked.limits.time / static_cast<std::int64_t>(candidates.size());
         std::size_t best = 0;
         double fastest = std::numeric_limits<double>::infinity();
-        for (std::size_t k = 0; k < candidates.size() && !asked.limits.stop.stop_requested(); ++k) {
+        for (std::size_t k = 0; k < candidates.size() && !clock.without_states().exhausted(); ++k) {
+            least.limits = clock.share_of_time(static_cast<int>(candidates.size() - k)).rest_of(least.limits);
             const compiled made = quick(task, candidates[k], least);
             if (!made.ok()) continue;
             const double seconds = simulate(task.program, made.memgraph, asked.machine).makespan;

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include <stowage/budget.hpp>
 #include <stowage/detail/checked.hpp>
 #include <stowage/graph/tensor_graph.hpp>
 #include <stowage/status.hpp>
@@ -112,6 +113,7 @@ struct horizon {
     template <class = void>
     [[nodiscard]] compiled guided(const taskgraph& task, std::span<const operator_index> order,
                                   const compile_options& asked, std::span<const char> leaves) const {
+        budget clock = budget(asked.limits).without_states();
         compiled result;
         result.order.assign(order.begin(), order.end());
         result.found_by = "horizon";
@@ -153,7 +155,7 @@ struct horizon {
         result.memgraph = detail::write_memgraph(task, lines, asked);
         result.status = status::feasible;
         count_moves(task.program, result);
-        add_bounds(task, order, model, asked, result);
+        add_bounds(task, order, model, asked, clock, result);
         return result;
     }
     /// "horizon".
@@ -206,7 +208,7 @@ private:
     }
     /// What no memgraph for this order can beat: bytes by prices, with all devices as one pool, and time.
     static void add_bounds(const taskgraph& task, std::span<const operator_index> order,
-                           const detail::residency_model& model, const compile_options& asked,
+                           const detail::residency_model& model, const compile_options& asked, budget& clock,
                            compiled& result) {
         constexpr std::size_t evaluations = 400;
         std::int64_t pool = 0;
@@ -219,11 +221,13 @@ private:
         if (merged) pooled = detail::make_residency_model(task, order, asked.alignment, merged);
         const detail::residency_model& asks = pooled ? *pooled : model;
         detail::price_bound bound(asks, pool);
-        bound.improve(result.bytes_moved, evaluations);
+        bound.improve(result.bytes_moved, evaluations, 0, &clock);
         result.bytes_moved_lower_bound = bound.proven();
         result.prices = bound.prices();
         if (result.bytes_moved <= result.bytes_moved_lower_bound) result.status = status::optimal;
-        detail::bound_makespan(task, model, {&asks, pool, bound.prices()}, order, asked, result);
+        detail::bound_makespan(task, model,
+                               {.model = &asks, .capacity = pool, .prices = bound.prices(), .clock = &clock},
+                               order, asked, result);
     }
     static void count_moves(const tensor_graph& program, compiled& result) {
         for (vertex_index v = 0; v < result.memgraph.vertices.size(); ++v) {

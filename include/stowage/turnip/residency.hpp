@@ -5,6 +5,7 @@
 // compiled"; papers/offload.md.
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -62,28 +63,37 @@ class basic_residency_compiler {
 public:
     basic_residency_compiler(const taskgraph& task, std::span<const operator_index> order,
                              const compile_options& asked, const residency_options& options)
-        : task_(task), asked_(asked), options_(options), account_(asked.limits) {
+        : task_(task), asked_(asked), options_(options), limits_(counting_states(asked.limits)),
+          account_(limits_) {
         result_.order.assign(order.begin(), order.end());
         for (const memory_limit& limit : asked.devices)
             capacities_.push_back(limit.capacity);
+        const budget::clock::time_point begin = budget::clock::now();
         model_ = make_residency_model(task, order, asked.alignment);
+        keep_time_to_finish(begin);
     }
 
     [[nodiscard]] compiled operator()() {
         if (!has_room()) return std::move(result_);
         find_bound();
-        residency_planner planner(task_, model_, capacities_, asked_.limits, options_.hard_layouts);
+        residency_planner planner(task_, model_, capacities_, limits_, options_.hard_layouts);
+        // Faster plans take most of the time.
+        const budget planning = asked_.goal == goal::time ? account_.share_of_time(3) : account_;
         // Where the host is short, contents go out later, and what has no copy there yet stays longer.
         for (const double dirty_stays : {1.0, 1.0, 8.0, 1e6}) {
             const bool late = asked_.host.capacity < unlimited && tries_ > 0;
             stowed_plan plan;
             ++tries_;
-            if (!planner(preferring(dirty_stays), late, account_, plan)) continue;
+            budget part = planning.slice(account_.left());
+            const bool made = planner(preferring(dirty_stays), late, part, plan);
+            account_.settle(part);
+            if (!made) continue;
             if (accept(plan)) {
                 if (asked_.goal == goal::time) result_.makespan = seconds_of(result_.memgraph);
                 if (options_.parking && task_.devices > 1 && !late) park();
                 // Where the host is short, its plan was hard enough to find.
                 if (asked_.goal == goal::time && !late) find_faster();
+                if (asked_.goal == goal::bytes && !late) use_time_left();
                 return std::move(result_);
             }
             if (asked_.host.capacity == unlimited) break;
@@ -93,11 +103,31 @@ public:
     }
 
 private:
-    static constexpr std::uint64_t time_factor = 20;         // plans for least time are simulated one by one
+    static constexpr std::uint64_t time_factor = 20;  // plans for least time are simulated one by one
+    static constexpr std::chrono::nanoseconds time_an_access{
+        2'000};                                              // to stow and to write it, with a margin
+    static constexpr std::uint64_t state_growth = 4;         // from one plan to the next, with a clock
     static constexpr std::uint64_t moment_work = 8'000'000;  // accesses, in all rounds of one bound
     static constexpr std::uint64_t least_moment_rounds = 40;
     static constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
 
+    /// With a clock the steps of planning keep their measure too, so that each gets its turn.
+    [[nodiscard]] static search_limits counting_states(search_limits limits) {
+        limits.states_too = true;
+        return limits;
+    }
+    /// What cannot be broken off: a plan is stowed, written and, where time is the goal, run in simulation.
+    void keep_time_to_finish(budget::clock::time_point begin) {
+        if (!limits_.time) return;
+        const auto finish = (asked_.goal == goal::time ? 2 : 1) * time_an_access *
+                            static_cast<std::int64_t>(model_.accesses.size());
+        limits_.time = std::max(std::chrono::nanoseconds(0), *limits_.time - finish);
+        account_ = budget(limits_, begin);
+    }
+    /// An account of as many states as one plan is given; the clock goes on.
+    [[nodiscard]] budget new_account(std::uint64_t states) const {
+        return account_.without_states().slice(states);
+    }
     /// False, with the reason, where an operator's operands or what is alive do not fit.
     [[nodiscard]] bool has_room() {
         for (memory_index d = 0; d < task_.devices; ++d) {
@@ -155,7 +185,7 @@ private:
         const stay_plan nothing_kept = make_rectangles(model_, std::vector<char>(model_.gaps.size(), 0));
         std::vector<std::uint32_t> owner;
         const layout::problem problem = layout_problem_of(model_, task_.program, nothing_kept, d, owner);
-        return layout::fit(problem, sum, asked_.limits).least_capacity;
+        return layout::fit(problem, sum, account_.rest_of(limits_)).least_capacity;
     }
 
     void find_bound() {
@@ -163,12 +193,13 @@ private:
         hints_.shares.assign(model_.gaps.size(), 0.5);
         residency_state first(model_, capacities_);
         insert_by_value(first, hints_.values);
+        budget clock = account_.without_states().share_of_time(4);
         if (task_.devices > 1) {
-            find_pooled_bound(first.cost());
+            find_pooled_bound(first.cost(), clock);
             return;
         }
         price_bound bound(model_, capacities_[0]);
-        bound.improve(first.cost(), options_.bound_evaluations, relaxed_rounds());
+        bound.improve(first.cost(), options_.bound_evaluations, relaxed_rounds(), &clock);
         result_.bytes_moved_lower_bound = bound.proven();
         hints_.values = gap_values(model_, bound.prices());
         hints_.shares = bound.stay_shares();
@@ -177,21 +208,21 @@ private:
         shared_insertion(priced, hints_.values)();
         if (priced.cost() < first.cost()) first = std::move(priced);
         if (options_.branching && result_.bytes_moved_lower_bound < first.cost()) {
-            budget part = account_.without_states().slice(asked_.limits.states);
+            budget part = clock.slice(limits_.states);
             bound_branching branches(model_, capacities_[0]);
             branches(result_.bytes_moved_lower_bound, bound, first, part);
         }
         hints_.target = result_.bytes_moved_lower_bound;
         hints_.start = first.kept();
-        find_bound_on_time(model_, capacities_[0]);
+        find_bound_on_time(model_, capacities_[0], clock);
     }
     /// `pool`: the model that the bound on bytes is of. Where time is the goal, it is worth the relaxation.
-    void find_bound_on_time(const residency_model& pool, std::int64_t capacity) {
+    void find_bound_on_time(const residency_model& pool, std::int64_t capacity, budget& clock) {
         const std::size_t rounds =
             asked_.goal == goal::time ? std::min<std::size_t>(relaxed_rounds(), 1000) : 0;
         const std::size_t evaluations = std::min<std::size_t>(options_.bound_evaluations, 120);
-        bound_makespan(task_, model_, {&pool, capacity, result_.prices, rounds, evaluations}, result_.order,
-                       asked_, result_);
+        bound_makespan(task_, model_, {&pool, capacity, result_.prices, rounds, evaluations, &clock},
+                       result_.order, asked_, result_);
     }
     /// Rounds of the relaxation. Fewer than 200 are of no use: long programs get those, and up to five times
     /// the work; the longest none.
@@ -201,23 +232,24 @@ private:
         return static_cast<std::size_t>(std::clamp<std::uint64_t>(rounds, 200, 6000));
     }
     /// Several devices: bytes may wait on another device, so the proven bound takes them for one pool.
-    void find_pooled_bound(std::int64_t known) {
+    void find_pooled_bound(std::int64_t known, budget& clock) {
         std::int64_t pool = 0;
         for (const std::int64_t capacity : capacities_)
             pool = capacity > unlimited - pool ? unlimited : pool + capacity;
         const residency_model merged = make_residency_model(task_, result_.order, asked_.alignment, true);
         price_bound bound(merged, pool);
-        bound.improve(known, options_.bound_evaluations);
+        bound.improve(known, options_.bound_evaluations, 0, &clock);
         result_.bytes_moved_lower_bound = hints_.target = bound.proven();
         result_.prices = bound.prices();
-        find_bound_on_time(merged, pool);
+        find_bound_on_time(merged, pool, clock);
         value_by_device(model_, known, hints_);
     }
     /// What gaps are worth by the prices of their devices' own bounds.
     void value_by_device(const residency_model& model, std::int64_t known, residency_hints& hints) const {
+        budget clock = account_.without_states();
         for (memory_index d = 0; d < task_.devices; ++d) {
             price_bound own(model, capacities_[d], {}, d);
-            own.improve(known, options_.bound_evaluations / 2);
+            own.improve(known, options_.bound_evaluations / 2, 0, &clock);
             const std::vector<double> values = gap_values(model, own.prices());
             const std::vector<double> shares = own.stay_shares();
             for (std::size_t g = 0; g < values.size(); ++g) {
@@ -241,8 +273,8 @@ private:
         residency_state quick(model, capacities_);
         insert_by_value(quick, hints.values);
         value_by_device(model, quick.cost(), hints);
-        budget part = account_.without_states().slice(asked_.limits.states);
-        residency_planner planner(task_, model, capacities_, asked_.limits, options_.hard_layouts);
+        budget part = new_account(limits_.states);
+        residency_planner planner(task_, model, capacities_, limits_, options_.hard_layouts);
         stowed_plan plan;
         if (!planner(hints, false, part, plan)) return;
         if (asked_.goal == goal::bytes && plan.lines.bytes_moved >= result_.bytes_moved) return;
@@ -273,13 +305,28 @@ private:
         }
         return hints;
     }
+    /// Where there is a clock, plans again with ever more states and other seeds as long as there is time and
+    /// they are used up.
+    void use_time_left() {
+        while (limits_.time && !account_.without_states().exhausted() &&
+               result_.bytes_moved > result_.bytes_moved_lower_bound) {
+            limits_.states *=
+                std::min(state_growth, std::numeric_limits<std::uint64_t>::max() / limits_.states);
+            ++limits_.seed;
+            budget part = new_account(limits_.states);
+            residency_planner planner(task_, model_, capacities_, limits_, options_.hard_layouts);
+            stowed_plan plan;
+            const bool better = planner(hints_, false, part, plan) &&
+                                plan.lines.bytes_moved < result_.bytes_moved && accept(plan);
+            if (!better && !part.exhausted()) return;
+        }
+    }
     /// Replaces the answer by ever faster ones.
     void find_faster() {
+        if (account_.without_states().exhausted()) return;
         const std::vector<timed_gaps> timed = bound_by_moments();
-        search_limits limits = asked_.limits;
-        limits.states *= time_factor;
-        budget account(limits);
-        time_planner planner(task_, model_, capacities_, asked_.machine, asked_.limits);
+        budget account = new_account(limits_.states * time_factor);
+        time_planner planner(task_, model_, capacities_, asked_.machine, limits_);
         const auto run = [&](stowed_plan& plan) {
             const host_plan on_host = place_on_host(plan);
             if (on_host.bytes > asked_.host.capacity) return std::numeric_limits<double>::infinity();
@@ -299,6 +346,7 @@ private:
     /// accesses.
     [[nodiscard]] std::vector<timed_gaps> bound_by_moments() {
         std::vector<timed_gaps> found;
+        budget clock = account_.without_states().share_of_time(4);
         const std::uint64_t rounds = moment_work / (1 + model_.accesses.size());
         if (task_.devices > 1 || asked_.machine.compute_lanes > 1 || rounds < least_moment_rounds)
             return found;
@@ -307,7 +355,7 @@ private:
             moment_bound in_order(task_, model_, capacities_[0], asked_.machine, division);
             // Rounded sums are no proof: what is claimed is a trifle less.
             const double proven =
-                (1 - 1e-9) * in_order.improve(result_.makespan, std::min<std::uint64_t>(rounds, 400));
+                (1 - 1e-9) * in_order.improve(result_.makespan, std::min<std::uint64_t>(rounds, 400), clock);
             result_.makespan_lower_bound_in_order = std::max(result_.makespan_lower_bound_in_order, proven);
             found.push_back(in_order.gaps());
         }
@@ -316,7 +364,7 @@ private:
     }
     [[nodiscard]] host_plan place_on_host(stowed_plan& plan) const {
         return plan_host(
-            plan.lines, task_.program, asked_.alignment, asked_.host.capacity, asked_.limits,
+            plan.lines, task_.program, asked_.alignment, asked_.host.capacity, account_.rest_of(limits_),
             [&](buffer_index b) { return stays_intact(task_, b); },
             [&](buffer_index b) {
                 const buffer_kind kind = task_.program.kind(b);
@@ -358,6 +406,7 @@ private:
     const taskgraph& task_;
     const compile_options& asked_;
     const residency_options& options_;
+    search_limits limits_;
     budget account_;
     std::vector<std::int64_t> capacities_;
     residency_model model_;

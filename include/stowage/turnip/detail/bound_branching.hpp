@@ -47,7 +47,7 @@ public:
             for (const gap_decision choice : {gap_decision::kept, gap_decision::absent}) {
                 std::vector<settled> path = nodes_[index].path;
                 path.push_back({gap, choice});
-                if (!visit(std::move(path), nodes_[index].prices, value, best)) continue;
+                if (!visit(std::move(path), nodes_[index].prices, value, best, account)) continue;
                 // The other half was not looked at: what is open no longer covers all plans.
                 if (!account.spend(evaluations * cost) && choice == gap_decision::kept) return;
             }
@@ -79,14 +79,14 @@ private:
 
     /// Bounds one branch and offers a decision; false if no plan agrees with it.
     bool visit(std::vector<settled> path, std::span<const double> prices, std::int64_t parent,
-               residency_state& best) {
+               residency_state& best, budget& account) {
         std::vector<gap_decision> decided(model_.gaps.size(), gap_decision::open);
         for (const settled& s : path)
             decided[s.gap] = s.choice;
         price_bound part(model_, capacity_, decided);
         if (!part.possible()) return false;
         part.start_from(prices);
-        part.improve(best.cost(), evaluations);
+        part.improve(best.cost(), evaluations, 0, &account);
         const std::int64_t value = std::max(parent, part.proven());
         if (value >= best.cost()) return true;  // nothing better is there
         offer(path, part, best);

@@ -11,6 +11,7 @@
 #include <limits>
 #include <vector>
 
+#include <stowage/budget.hpp>
 #include <stowage/turnip/detail/insertion.hpp>
 #include <stowage/turnip/detail/price_bound.hpp>
 #include <stowage/turnip/detail/residency_model.hpp>
@@ -27,6 +28,7 @@ struct memory_pool {
     std::vector<double> prices = {};         ///< by step: where searches start; may be empty
     std::size_t rounds = 0;                  ///< of the relaxed problem, for each weight; 0: searches only
     std::size_t evaluations = 120;           ///< of the bound's prices, for each weight
+    budget* clock = nullptr;                 ///< if given: where it is exhausted, searches end
 };
 
 /// Seconds that the lanes of `devices` devices to and from the host are busy at least. O(gaps + steps)
@@ -59,7 +61,7 @@ template <class = void>
         insert_by_value(quick, gap_values(weighed, pool.prices));
         price_bound search(weighed, pool.capacity);
         if (!pool.prices.empty()) search.start_from(pool.prices);
-        search.improve(quick.cost(), pool.evaluations, pool.rounds);
+        search.improve(quick.cost(), pool.evaluations, pool.rounds, pool.clock);
         const double rate = static_cast<double>(w.in) * m.host_to_device_bytes_per_second +
                             static_cast<double>(w.out) * m.device_to_host_bytes_per_second;
         bound = std::max(bound, static_cast<double>(search.proven()) / rate);

@@ -67,8 +67,8 @@ public:
     }
 
     /// Raises the bound by so many rounds, each O(versions x blocks), or until it is `known`, the seconds of
-    /// a run. The bound, in seconds.
-    double improve(double known, std::size_t rounds) {
+    /// a run, or the clock is exhausted. The bound, in seconds.
+    double improve(double known, std::size_t rounds, budget& clock) {
         begin_from_one_moment();
         weights_ = best_weights_;
         prices_ = best_prices_;
@@ -79,7 +79,7 @@ public:
         const auto scale = static_cast<double>(blocks_);
         double length = 1;
         std::size_t stall = 0;
-        for (std::size_t round = 0; round < rounds && best_ < known * 0.9995; ++round) {
+        for (std::size_t round = 0; round < rounds && best_ < known * 0.9995 && !clock.exhausted(); ++round) {
             double norm = 0;
             for (std::uint32_t k = 0; k < blocks_; ++k) {
                 const double mean = (way[k][0] + way[k][1] + way[k][2]) / 3;

@@ -18,6 +18,7 @@
 #include <span>
 #include <vector>
 
+#include <stowage/budget.hpp>
 #include <stowage/turnip/detail/compact_relaxation.hpp>
 #include <stowage/turnip/detail/relaxation.hpp>
 #include <stowage/turnip/detail/residency_model.hpp>
@@ -59,14 +60,17 @@ public:
 
     /// Raises the bound by exact line searches on the price of the most over-full step, then by rounds of the
     /// relaxed problem's solution and by steps along subgradients; stops when it meets `known`, the bytes of
-    /// a plan. `evaluations`: at most so many; `rounds`: of the relaxed problem, each about as long.
-    void improve(std::int64_t known, std::size_t evaluations, std::size_t rounds = 0) {
+    /// a plan, or `clock`, if given, is exhausted. `evaluations`: at most so many; `rounds`: of the relaxed
+    /// problem, each about as long.
+    void improve(std::int64_t known, std::size_t evaluations, std::size_t rounds = 0,
+                 budget* clock = nullptr) {
+        clock_ = clock;
         const auto target = static_cast<double>(known) * (1 - 1e-7);
         best_ = evaluate();
         best_prices_ = prices_;
         const std::size_t searches = std::min<std::size_t>(evaluations / 2, most_searches);
         std::size_t stuck = 0;
-        for (std::size_t k = 0; k < searches && best_ < target && stuck < 8; ++k) {
+        for (std::size_t k = 0; k < searches && best_ < target && stuck < 8 && may_go_on(); ++k) {
             const std::size_t step = most_overfull();
             if (step == free_.size()) break;
             search_line(step);
@@ -122,6 +126,7 @@ public:
 private:
     static constexpr std::size_t most_searches = 120;
 
+    [[nodiscard]] bool may_go_on() const { return clock_ == nullptr || !clock_->exhausted(); }
     /// Takes decided gaps out of the problem: kept ones out of the free bytes, the others into the constant.
     void settle(std::span<const gap_decision> decided) {
         out_once_.assign(model_.versions.size(), 0);
@@ -301,7 +306,7 @@ private:
         rounds = rounds * (gaps_.size() + free_.size()) / (small.gaps.size() + small.lacking.size());
         relaxation solver(small, compact.fold(best_prices_));
         std::vector<double> absent;
-        for (std::size_t done = stretch; done <= rounds && best_ < target; done += stretch) {
+        for (std::size_t done = stretch; done <= rounds && best_ < target && may_go_on(); done += stretch) {
             solver.run(stretch);
             prices_ = compact.unfold(solver.prices());
             const double now = evaluate();
@@ -317,7 +322,7 @@ private:
                 solver.restart();
             }
         }
-        compact.read_shares(absent, stayed_, shares_);
+        if (!absent.empty()) compact.read_shares(absent, stayed_, shares_);
         return true;
     }
     /// Steps along subgradients with momentum, as long as the target lies above.
@@ -326,7 +331,8 @@ private:
         double length = 1;
         std::size_t stall = 0;
         prices_ = best_prices_;
-        for (std::size_t round = 0; round < rounds && best_ < target && length > 1e-6; ++round) {
+        for (std::size_t round = 0; round < rounds && best_ < target && length > 1e-6 && may_go_on();
+             ++round) {
             const double value = evaluate();
             for (std::size_t k = 0; k < shares_.size(); ++k)
                 shares_[k] += 0.05 * (stayed_[k] - shares_[k]);
@@ -354,6 +360,7 @@ private:
 
     static constexpr std::uint32_t none = ~std::uint32_t{0};
     const residency_model& model_;
+    budget* clock_ = nullptr;  // of the running improvement
     std::vector<double> prices_;
     std::vector<std::int64_t> free_;  // by step: bytes beside those that must be there
     std::int64_t constant_;           // bytes that move whatever is open

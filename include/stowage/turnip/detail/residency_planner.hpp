@@ -130,8 +130,8 @@ public:
             now.start = made.fits ? std::vector<char>() : made.kept;
         }
         if (rounds == 0 || !found_ || is_long()) return found_;
-        search_slack(first, withheld, least, best);
-        search_other_values(std::move(first), withheld, least, best);
+        search_slack(first, withheld, least, account, best);
+        search_other_values(std::move(first), withheld, least, account, best);
         return found_;
     }
 
@@ -294,8 +294,9 @@ private:
     }
     /// Other decisions that are as good may be easier to lay out; and between no slack and what did, there
     /// may be less that does.
-    void search_slack(residency_hints hints, const slack& withheld, std::int64_t least, stowed_plan& best) {
-        budget account(limits_);
+    void search_slack(residency_hints hints, const slack& withheld, std::int64_t least, const budget& clock,
+                      stowed_plan& best) {
+        budget account = clock.without_states().slice(limits_.states);
         const std::vector<char> start = hints.start;
         double lower = 0;
         double upper = 1;
@@ -315,8 +316,8 @@ private:
     /// values of gaps lead to others. Every other try withholds a part of the slack. The fewer accesses there
     /// are, the more tries.
     void search_other_values(residency_hints hints, const slack& withheld, std::int64_t least,
-                             stowed_plan& best) {
-        budget account(limits_);
+                             const budget& clock, stowed_plan& best) {
+        budget account = clock.without_states().slice(limits_.states);
         stowage::detail::splitmix64 random(limits_.seed);
         const std::vector<double> values = hints.values;
         hints.start.clear();
@@ -376,7 +377,7 @@ private:
         const layout::problem problem = layout_problem_of(model_, task_.program, plan, device, owner);
         search_limits limits = limits_;
         limits.states = std::max<std::uint64_t>(limits_.states / part, 2 * problem.buffers.size());
-        if (const auto left = account.time_left()) limits.time = *left / 4;
+        limits.time = account.share_of_time(4).time_left();
         const layout::capacity_answer answer = layout::fit(problem, capacities_[device], limits);
         take_addresses(plan, owner, answer.offsets);
         return answer.least_capacity;

@@ -254,8 +254,9 @@ void bound_makespan(const taskgraph& task, const residency_model& model, const m
     const std::size_t sharper_moments = std::min<std::size_t>(16, 3'000'000 / (1 + model.accesses.size()));
     const double lanes = lane_bound(pool, task.devices, asked.machine);
     const auto bound = [&](bool fixed_order) {
+        const bool sharper = asked.goal == goal::time && (pool.clock == nullptr || !pool.clock->exhausted());
         return time_bound(task, model, order, asked.devices[0].capacity, lanes, asked.machine, fixed_order,
-                          asked.goal == goal::time ? sharper_moments : 0);
+                          sharper ? sharper_moments : 0);
     };
     result.makespan_lower_bound = bound(asked.fixed_order);
     result.makespan_lower_bound_in_order =

@@ -154,7 +154,7 @@ private:
             if (!as.tied && !parted && !plan.rectangles.empty()) continue;  // just as before
             fits = true;
             for (memory_index d = 0; d < model_.devices; ++d)
-                fits = lay_out(trial, d) && fits;
+                fits = lay_out(trial, d, account) && fits;
             plan = std::move(trial);
             if (fits) first_shape_ = k > 0 ? k - 1 : 0;
             if (fits || account.exhausted()) break;
@@ -181,10 +181,12 @@ private:
         tried_.push_back(hash.value());
         return false;
     }
-    [[nodiscard]] bool lay_out(stay_plan& plan, memory_index device) const {
+    [[nodiscard]] bool lay_out(stay_plan& plan, memory_index device, const budget& account) const {
         std::vector<std::uint32_t> owner;
         const layout::problem problem = layout_problem_of(model_, task_.program, plan, device, owner);
         const search_limits limits{.states = std::max<std::uint64_t>(20'000, 2 * problem.buffers.size()),
+                                   .time = account.time_left(),
+                                   .states_too = true,
                                    .stop = limits_.stop,
                                    .seed = limits_.seed};
         const layout::capacity_answer answer = layout::fit(problem, capacities_[device], limits);
