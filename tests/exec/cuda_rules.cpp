@@ -12,9 +12,11 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <set>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -128,13 +130,11 @@ TEST_CASE("errors that others left are not the run's, and a launch that fails is
 }
 
 TEST_CASE("work that hangs ends the run by the watchdog, and what it may touch is kept until it ends") {
-    for (std::int64_t work = 0; work < 12; ++work) {
+    for (std::int64_t work = 0; work < 18; ++work) {
         REQUIRE(fake_cuda::world::get().reset());
         const cuda_sample s(static_cast<std::uint64_t>(work));
         {
-            // not by words: one that does not come is no vertex, and the run's end waits for it
-            exec::cuda_device device(
-                two_devices(work % 2 == 0 ? exec::notifier::poll : exec::notifier::callback));
+            exec::cuda_device device(two_devices(static_cast<exec::notifier>(work % 3)));
             exec::executor executor{s.made.program, s.made.graph, s.kernels, device};
             s.kernels.contents.fill(executor, s.made.graph.start);
             fake_cuda::world& w = fake_cuda::world::get();
@@ -154,6 +154,88 @@ TEST_CASE("work that hangs ends the run by the watchdog, and what it may touch i
         }
         CHECK(fake_cuda::world::get().reset());
     }
+}
+
+TEST_CASE(
+    "what is left in a stream after all ends were told is watched too, and bounded by no caller's work") {
+    // one operator: work 0; its announcement, where it is a word: work 1
+    stowage::program source;
+    source.add_operator({});
+    const tensor_graph program = make_tensor_graph(source);
+    turnip::memgraph graph;
+    graph.arena_bytes = {0};
+    graph.add({.op = 0}, {}, {});
+    fake_cuda::world& w = fake_cuda::world::get();
+    for (const bool throws : {false, true}) {
+        REQUIRE(w.reset());
+        bool launches = true;
+        const auto kernel = [&](const call_type& call) {
+            if (launches) fake_cuda::launch(call.handle, [] {});
+            if (throws && launches) throw std::domain_error("after the launch");
+        };
+        {
+            exec::cuda_device device({.notifier = exec::notifier::pinned_word});
+            exec::executor executor{program, graph, kernel, device};
+            w.works = 0;
+            w.change([&](fake_cuda::behaviour& how) { how.hanging_work = throws ? 0 : 1; });
+            const auto from = std::chrono::steady_clock::now();
+            const exec::run_report& report = executor.run({.watchdog = std::chrono::milliseconds(30)});
+            CHECK(std::chrono::steady_clock::now() - from < std::chrono::seconds(10));
+            CHECK(report.status == exec::run_status::failed);
+            CHECK(report.device_lost);
+            const exec::fault& silent = throws ? report.later.at(0) : report.error.value();
+            CHECK(silent.kind == exec::fault_kind::no_progress);
+            CHECK(silent.lane_name == "d0.compute");
+            CHECK(silent.vertex == 0);
+            CHECK(report.vertices == (throws ? 0 : 1));
+            CHECK_THROWS_AS(executor.run(), exec::usage_error);
+            w.unhang();
+        }
+        CHECK(w.reset());
+    }
+    for (const bool throws : {false, true}) {  // the context is lost by it
+        REQUIRE(w.reset());
+        const auto kernel = [&](const call_type& call) {
+            fake_cuda::launch(call.handle, [] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); });
+            if (throws) throw std::domain_error("after the launch");
+        };
+        {
+            exec::cuda_device device({.notifier = exec::notifier::pinned_word});
+            exec::executor executor{program, graph, kernel, device};
+            w.works = 0;
+            w.change([&](fake_cuda::behaviour& how) { how.failing_work = throws ? 0 : 1; });
+            const exec::run_report& report = executor.run();
+            CHECK(report.status == exec::run_status::failed);
+            CHECK(report.device_lost);
+            CHECK(report.error.value().kind ==
+                  (throws ? exec::fault_kind::kernel : exec::fault_kind::device_lost));
+            CHECK(report.error->vertex == 0);
+            CHECK_THROWS_AS(executor.run(), exec::usage_error);
+        }
+        CHECK(w.reset());
+    }
+    cudaStream_t mine = nullptr;
+    REQUIRE(cudaStreamCreateWithPriority(&mine, cudaStreamNonBlocking, 0) == cudaSuccess);
+    const auto kernel = [](const call_type& call) { fake_cuda::launch(call.handle, [] {}); };
+    for (int how = 0; how < 3; ++how) {
+        std::atomic<bool> over = false;
+        exec::cuda_device device(
+            {.notifier = static_cast<exec::notifier>(how), .stream = [&](const exec::lane_description& lane) {
+                 return lane.kind == exec::lane_kind::compute ? mine : nullptr;
+             }});
+        exec::executor executor{program, graph, kernel, device};
+        const std::function<void(const exec::progress&)> goes_on = [&](const exec::progress&) {
+            fake_cuda::launch(mine, [&] {
+                while (!over)
+                    std::this_thread::yield();
+            });
+        };
+        CHECK(executor.run({.watchdog = std::chrono::seconds(5), .on_progress = &goes_on}));
+        CHECK_FALSE(over);
+        over = true;
+    }
+    REQUIRE(cudaStreamDestroy(mine) == cudaSuccess);
+    CHECK(w.reset());
 }
 
 TEST_CASE("memory that is bound without being pinned gives the same contents, by copies that block") {

@@ -151,9 +151,7 @@ public:
         begun_ = cudaSuccess;
         detail::cuda_scope scope;
         for (detail::cuda_lane& lane : lanes_) {
-            lane.submitted = lane.taken = 0;
-            lane.done.store(0, std::memory_order_relaxed);
-            if (lane.word != nullptr) std::atomic_ref(*lane.word).store(0, std::memory_order_relaxed);
+            lane.begin();
             keep_first(begun_, scope.use(lane.ordinal));
             if (start_after_ != nullptr)
                 keep_first(begun_, cudaStreamWaitEvent(lane.stream, start_after_, 0));
@@ -161,14 +159,20 @@ public:
         }
         start_after_ = nullptr;
     }
+    /// After the ends of all work were told.
+    [[nodiscard]] leftover left() noexcept {
+        for (lane_index l = 0; l < lanes_.size() && !lost_ && !abandoned_; ++l) {
+            detail::cuda_lane& lane = lanes_[l];
+            if (!lane.has_leftover(options_.notifier, end_of(lane.place(lane.submitted)))) continue;
+            lost_ = detail::cuda_is_lost(lane.stream);
+            return {l, lane.last_vertex, lost_};
+        }
+        return {};
+    }
     void end() noexcept {
-        if (!lost_ && !abandoned_) {
-            for (detail::cuda_lane& lane : lanes_)
-                (void)cudaStreamSynchronize(lane.stream);
-            if (signal_ != nullptr && !lanes_.empty()) {
-                const detail::cuda_scope scope(lanes_.front().ordinal);
-                (void)cudaEventRecord(signal_, lanes_.front().stream);
-            }
+        if (!lost_ && !abandoned_ && signal_ != nullptr && !lanes_.empty()) {
+            const detail::cuda_scope scope(lanes_.front().ordinal);
+            (void)cudaEventRecord(signal_, lanes_.front().stream);
         }
         signal_ = nullptr;
     }
@@ -176,6 +180,7 @@ public:
     [[nodiscard]] submitted submit(const lane_work& work) noexcept {
         detail::cuda_lane& lane = lanes_[work.lane];
         if (lost_) return submitted::lost;
+        lane.last_vertex = work.vertex;
         detail::cuda_scope scope;
         cudaError_t code = begun_;
         keep_first(code, scope.use(lane.ordinal));
@@ -194,16 +199,20 @@ public:
                 (void)cudaGetLastError();  // what others on this thread left is not the kernel's
                 const bool well =
                     source_.run(source_.self, work.kind, work.vertex, work.slot, work.lane, lane.stream);
-                if (!well) return submitted::threw;
+                if (!well) {
+                    lane.has_remains = cudaEventRecord(end_of(place), lane.stream) == cudaSuccess;
+                    return submitted::threw;
+                }
                 code = cudaPeekAtLastError();
                 if (code == cudaErrorNotReady) code = cudaSuccess;
             }
         }
-        keep_first(code, cudaEventRecord(end_of(place), lane.stream));
-        keep_first(code, announce(lane));
+        if (code == cudaSuccess) code = cudaEventRecord(end_of(place), lane.stream);
+        if (code == cudaSuccess) code = announce(lane);  // of what is refused no end is told
         if (code != cudaSuccess) {
             lane.failure = detail::cuda_text(code);
             lost_ = detail::cuda_is_lost(lane.stream);
+            lane.has_remains = !lost_ && cudaEventRecord(end_of(place), lane.stream) == cudaSuccess;
             return lost_ ? submitted::lost : submitted::refused;
         }
         ++lane.submitted;
@@ -218,11 +227,8 @@ public:
         detail::cuda_lane& lane = lanes_[l];
         if (lane.taken == lane.submitted || !has_news(lane)) return false;
         detail::cuda_place& place = lane.place(lane.taken);
-        const cudaError_t code = lost_ ? cudaErrorUnknown : cudaEventQuery(end_of(place));
-        if (code == cudaErrorNotReady) {
-            (void)cudaGetLastError();
-            return false;
-        }
+        const cudaError_t code = lost_ ? cudaErrorUnknown : detail::cuda_event_state(end_of(place));
+        if (code == cudaErrorNotReady) return false;
         end = {};
         ++lane.taken;
         if (code != cudaSuccess) {
@@ -357,11 +363,7 @@ private:
     /// The oldest work of `lane` may have ended, by word or callback; after a wait in which no news came the
     /// event is asked all the same.
     [[nodiscard]] bool has_news(const detail::cuda_lane& lane) const noexcept {
-        if (options_.notifier == notifier::poll || quiet_ || lost_) return true;
-        if (options_.notifier == notifier::callback)
-            return lane.done.load(std::memory_order_acquire) > lane.taken;
-        return std::atomic_ref(*lane.word).load(std::memory_order_acquire) !=
-               lane.taken % (2 * lane.places.size());
+        return quiet_ || lost_ || lane.is_announced(lane.taken + 1, options_.notifier);
     }
     [[nodiscard]] static std::int64_t time_of(const detail::cuda_lane& lane, cudaEvent_t event) noexcept {
         float milliseconds = 0;

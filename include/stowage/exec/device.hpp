@@ -6,6 +6,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 
@@ -16,6 +17,14 @@ namespace stowage::exec {
 
 /// The time of a device's clock that never comes.
 inline constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
+
+/// What is still in a lane though the ends of all its work were told: an announcement, what a kernel put
+/// there before it threw.
+struct leftover {
+    lane_index lane = no_lane;        ///< no_lane: all lanes are empty
+    turnip::vertex_index vertex = 0;  ///< given to that lane last
+    bool lost = false;                ///< and the device is lost
+};
 
 /// Memories: what is made before a run, and reading and writing it between runs.
 /// `prepare(request, source)` makes every arena and lane or throws device_error, and then has made nothing;
@@ -69,9 +78,11 @@ concept device_news = requires(D& d, lane_index lane, completion& end, std::int6
 };
 
 /// A machine that carries out memgraphs: see device_memory, device_lanes and device_news. It may have
-/// `suggested_window()` and `suggested_copy_chunk_bytes()`, for an executor whose user names none, and
-/// `abandon()`, which is told that the executor waits for nothing of this run any more: then `end()` must not
-/// either.
+/// `suggested_window()` and `suggested_copy_chunk_bytes()`, for an executor whose user names none;
+/// `left()`, the leftover of
+/// a run whose work has all ended, which is asked before `end()` until there is none or the watchdog's
+/// patience is over; and `abandon()`, which is told that the executor waits for nothing of this run any more:
+/// then `end()` must not either.
 template <class D>
 concept device = requires {
     typename D::native_handle;
@@ -97,6 +108,14 @@ template <device Device>
         return device.suggested_copy_chunk_bytes();
     else
         return 0;
+}
+/// What is still in a lane of `device` though all its work has ended.
+template <device Device>
+[[nodiscard]] leftover leftover_of(Device& device) noexcept {
+    if constexpr (requires { device.left(); })
+        return device.left();
+    else
+        return {};
 }
 
 }  // namespace detail

@@ -158,8 +158,9 @@ public:
         if (dispatcher_.has_runnable()) return;
         std::int64_t until = never;
         if (options_.deadline && !dispatcher_.stopping()) until = options_.deadline->count();
-        if (silence_.is_watched() && dispatcher_.flights().total() > 0)
+        if (silence_.is_watched() && (is_draining() || dispatcher_.flights().total() > 0))
             until = std::min(until, silence_.until(device_.now()));
+        if (is_draining()) until = std::min(until, device_.now() + drain_nap);
         if (has_coroutines_ && !dispatcher_.stopping()) until = std::min(until, slots_.next_time());
         const auto before = clock::now();
         device_.wait(until);
@@ -194,6 +195,7 @@ private:
     using dispatcher_type = detail::dispatcher<Device, executor>;
     friend dispatcher_type;
     using waker = detail::waker<Device>;
+    static constexpr std::int64_t drain_nap = 10'000;  // nanoseconds; nobody tells that lanes are empty
     // What the dispatcher asks.
 
     [[nodiscard]] copy_request copy(turnip::vertex_index v) const noexcept {
@@ -316,6 +318,7 @@ private:
         device_.begin({.keep_times = options_.keep_times || options_.trace, .seed = options_.seed});
         dispatcher_.begin(options_.keep_times, options_.trace);
         begun_ = true;
+        left_ = {};
         silence_.begin(options_.watchdog);
         told_ = 0;
         slept_ = {};
@@ -328,10 +331,10 @@ private:
             const bool late = options_.deadline && device_.now() >= options_.deadline->count();
             if (stop_wanted() || late) stop(stop_wanted() ? run_status::stopped : run_status::timed_out);
         }
-        if (dispatcher_.flights().total() > 0 && silence_.is_too_long(looked)) {
-            const auto [lane, v] = dispatcher_.flights().any();
-            fail(fault_kind::no_progress, lane, v);
-        }
+        if (!silence_.is_too_long(looked)) return;
+        const auto [lane, v] =
+            is_draining() ? std::pair(left_.lane, left_.vertex) : dispatcher_.flights().any();
+        if (lane != no_lane) fail(fault_kind::no_progress, lane, v);
     }
     bool finish_if_over() {
         run_report& report = dispatcher_.log.report;
@@ -341,6 +344,9 @@ private:
         } else {
             const bool over = dispatcher_.all_done() || dispatcher_.stopping();
             if (!over || dispatcher_.flights().total() > 0) return false;
+            left_ = report.device_lost ? leftover{} : detail::leftover_of(device_);
+            if (left_.lost) fail(fault_kind::device_lost, left_.lane, left_.vertex);
+            if (left_.lane != no_lane && !left_.lost) return false;
             slots_.clear(report.device_lost);
             dispatcher_.log.finish(device_.now());
             if (options_.keep_times) report.dispatching = clock::now() - started_ - slept_;
@@ -356,6 +362,7 @@ private:
         return true;
     }
 
+    [[nodiscard]] bool is_draining() const noexcept { return left_.lane != no_lane; }
     [[nodiscard]] detail::contents_access& idle_contents() {
         if (running()) throw usage_error("a run is under way");
         return contents_;
@@ -386,6 +393,7 @@ private:
     std::atomic<bool> running_{false};
     std::atomic<bool> closing_{false};  // by the destructor
     bool begun_ = false;
+    leftover left_ = {};  // in a lane, when all work has ended
     run_status status_ = run_status::ok;
     run_options options_;
     detail::caller_links<Device> callers_;

@@ -26,6 +26,14 @@ void cuda_check(cudaError_t code, const std::string& what, const std::string& pl
     throw device_error(what + ": " + cuda_text(code), place, bytes);
 }
 
+/// Whether what `event` marks has ended; that it has not leaves no error behind.
+template <class = void>
+[[nodiscard]] cudaError_t cuda_event_state(cudaEvent_t event) noexcept {
+    const cudaError_t code = cudaEventQuery(event);
+    if (code == cudaErrorNotReady) (void)cudaGetLastError();
+    return code;
+}
+
 /// True if CUDA answers with an error even after the last one was cleared: the context is lost.
 template <class = void>
 [[nodiscard]] bool cuda_is_lost(cudaStream_t stream) noexcept {

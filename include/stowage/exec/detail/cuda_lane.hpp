@@ -13,6 +13,7 @@
 #include <stowage/exec/detail/cuda_call.hpp>
 #include <stowage/exec/detail/cuda_link.hpp>
 #include <stowage/exec/detail/host_lane.hpp>
+#include <stowage/exec/notifier.hpp>
 
 namespace stowage::exec::detail {
 
@@ -36,15 +37,40 @@ struct cuda_lane {
     basic_staged_link<> staged;   // of a peer lane whose copies go through the host
     cudaEvent_t began = nullptr;  // with times: the run's start in this stream
     std::vector<cuda_place> places;
-    std::uint32_t submitted = 0;         // in this run
-    std::uint32_t taken = 0;             // in this run
-    std::atomic<std::uint32_t> done{0};  // by callbacks, in this run
-    std::uint32_t* word = nullptr;       // pinned: number of the work ended last, modulo twice the window
-    std::uint32_t* numbers = nullptr;    // on the device: 0, 1, 2, ... to twice the window
+    std::uint32_t submitted = 0;           // in this run
+    std::uint32_t taken = 0;               // in this run
+    turnip::vertex_index last_vertex = 0;  // given to it
+    bool has_remains = false;              // of work that it did not take, before the event of the next place
+    std::atomic<std::uint32_t> done{0};    // by callbacks, in this run
+    std::uint32_t* word = nullptr;         // pinned: number of the work ended last, modulo twice the window
+    std::uint32_t* numbers = nullptr;      // on the device: 0, 1, 2, ... to twice the window
     cuda_callback callback;
     std::string failure;
 
     [[nodiscard]] cuda_place& place(std::uint32_t count) noexcept { return places[count % places.size()]; }
+    /// A run begins.
+    void begin() noexcept {
+        submitted = taken = 0;
+        has_remains = false;
+        done.store(0, std::memory_order_relaxed);
+        if (word != nullptr) std::atomic_ref(*word).store(0, std::memory_order_relaxed);
+    }
+    /// The end of the work of this number, from 1, was told; by word, that of the last one taken or of a
+    /// later.
+    [[nodiscard]] bool is_announced(std::uint32_t number, notifier how) const noexcept {
+        if (how == notifier::poll) return true;
+        if (how == notifier::callback) return done.load(std::memory_order_acquire) >= number;
+        const auto most = static_cast<std::uint32_t>(2 * places.size());
+        const std::uint32_t told = std::atomic_ref(*word).load(std::memory_order_acquire);
+        return (told + most - number % most) % most < places.size();
+    }
+    /// An announcement is not there yet, or something before `behind`, the event of the next place, of work
+    /// that was not taken.
+    template <class = void>
+    [[nodiscard]] bool has_leftover(notifier how, cudaEvent_t behind) noexcept {
+        has_remains = has_remains && cuda_event_state(behind) != cudaSuccess;
+        return has_remains || !is_announced(submitted, how);
+    }
     /// Makes stream and events; its device is current. Throws device_error naming the lane.
     template <class = void>
     void make(std::uint32_t window, cudaStream_t given, int priority) {
