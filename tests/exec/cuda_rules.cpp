@@ -83,6 +83,28 @@ TEST_CASE("whatever else the thread makes current, work goes to its own device, 
     CHECK(fake_cuda::world::get().reset());
 }
 
+TEST_CASE("runs make nothing on the device, and look for the driver's functions once in a process") {
+    for (int how = 0; how < 6; ++how) {
+        const bool peers = how < 3;  // else copies between devices are staged
+        REQUIRE(fake_cuda::world::get().reset({.peers = peers}));
+        const cuda_sample s(5);
+        {
+            exec::cuda_device device(two_devices(static_cast<exec::notifier>(how % 3)));
+            exec::executor executor{s.made.program, s.made.graph, s.kernels, device};
+            const std::int64_t made = fake_cuda::world::get().made;
+            CHECK(made > 0);
+            for (const bool trace : {false, true, false}) {
+                s.kernels.contents.fill(executor, s.made.graph.start);
+                CHECK(executor.run({.keep_times = trace, .trace = trace}));
+                s.kernels.contents.check(executor, s.made.graph.final);
+            }
+            CHECK(fake_cuda::world::get().made == made);
+        }
+        CHECK(fake_cuda::world::get().reset());
+    }
+    CHECK(fake_cuda::world::get().lookups == 1);
+}
+
 TEST_CASE("a device that nobody uses gets no context") {
     REQUIRE(fake_cuda::world::get().reset());
     const cuda_sample s(2);

@@ -3,7 +3,11 @@
 
 #include <doctest/doctest.h>
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -18,6 +22,33 @@
 #include "support/temporary_folder.hpp"
 
 using namespace stowage;
+
+namespace {
+
+std::atomic<bool> moves_little = false;
+std::atomic<int> calls_of_moves = 0;
+
+/// How much of `bytes` a call moves: a few, now and then none because of a signal.
+[[nodiscard]] long some_of(std::size_t bytes) {
+    if (!moves_little) return static_cast<long>(bytes);
+    if (++calls_of_moves % 5 == 0) {
+        errno = EINTR;
+        return -1;
+    }
+    return static_cast<long>(std::min<std::size_t>(bytes, 3));
+}
+
+}  // namespace
+
+// The system's, in its place.
+extern "C" ssize_t pwrite(int file, const void* from, std::size_t bytes, off_t at) {
+    const long part = some_of(bytes);
+    return part < 0 ? part : ::syscall(SYS_pwrite64, file, from, part, at);
+}
+extern "C" ssize_t pread(int file, void* to, std::size_t bytes, off_t at) {
+    const long part = some_of(bytes);
+    return part < 0 ? part : ::syscall(SYS_pread64, file, to, part, at);
+}
 
 namespace {
 
@@ -75,6 +106,18 @@ TEST_CASE("a short write loses nothing, and an error is told") {
           }) == ENOSPC);
 }
 
+TEST_CASE("a store in a file loses nothing where the system moves a few bytes at a time") {
+    const test::temporary_folder folder;
+    moves_little = true;
+    calls_of_moves = 0;
+    for (std::uint64_t seed = 0; seed < 4; ++seed) {
+        exec::host_device device({.host_file = folder / "store"});
+        run_on(device, test::make_random_memgraph(seed));
+    }
+    moves_little = false;
+    CHECK(calls_of_moves > 100);
+}
+
 TEST_CASE("arenas may be the caller's, also two executors' parts of one block at once") {
     const auto made = test::make_random_memgraph(9);
     const auto other = test::make_random_memgraph(10);
@@ -122,4 +165,30 @@ TEST_CASE("an arena that is too small is refused by the memory's name") {
     }
     exec::host_device of_its_own;
     run_on(of_its_own, made);
+}
+
+TEST_CASE("arenas that overlap, or lie where nothing in them is aligned, are refused by name") {
+    const auto made = test::make_random_memgraph(9, {.devices = 2});
+    const auto size = [](std::int64_t bytes) { return static_cast<std::size_t>((bytes + 63) / 64 * 64); };
+    const std::size_t first = size(made.graph.arena_bytes[0]);
+    const std::size_t second = size(made.graph.arena_bytes[1]);
+    std::vector<std::byte> block(first + second + size(made.graph.host_bytes) + 64);
+    const std::size_t skip = (64 - reinterpret_cast<std::uintptr_t>(block.data()) % 64) % 64;
+    const std::span<std::byte> all = std::span(block).subspan(skip);
+    const auto refused = [&](const exec::host_device_options& options) -> std::string {
+        exec::host_device device(options);
+        try {
+            run_on(device, made);
+        } catch (const exec::device_error& error) {
+            return error.place();
+        }
+        return "";
+    };
+    const auto host = all.subspan(first + second);
+    CHECK(refused({.arenas = {all, all.subspan(first)}, .host = host}).empty());  // the bytes used are apart
+    CHECK(refused({.arenas = {all, all.subspan(first - 64)}}) == "device 1");
+    CHECK(refused({.arenas = {all.subspan(64), all}}) == "device 0");
+    CHECK(refused({.arenas = {all}, .host = all}) != "");
+    CHECK(refused({.arenas = {all.subspan(1)}}) == "device 0");
+    CHECK(refused({.host = all.subspan(4)}) == "host");
 }

@@ -81,6 +81,8 @@ public:
     std::int64_t copies = 0;
     std::int64_t launches = 0;
     int made_streams = 0;
+    std::atomic<std::int64_t> made{0};     // blocks, pins, streams and events
+    std::atomic<std::int64_t> lookups{0};  // of the driver's functions by name
     std::atomic<std::int64_t> bytes_by_peers{0};
     std::atomic<std::int64_t> pageable_copies{0};            // asynchronous ones, which are not
     std::set<int> contexts;                                  // devices that have been used
@@ -337,6 +339,7 @@ inline int fake_context_state(int device, unsigned* flags, int* active) {
 cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned,
                                              unsigned long long, cudaDriverEntryPointQueryResult*) {
     FAKE_CUDA_ENTER();
+    ++fake_cuda::world::get().lookups;
     *function = nullptr;
     if (std::strcmp(symbol, "cuDevicePrimaryCtxGetState") == 0)
         *function = reinterpret_cast<void*>(&fake_context_state);
@@ -344,6 +347,7 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function
 }
 cudaError_t cudaMalloc(void** block, size_t bytes) {
     FAKE_CUDA_ENTER();
+    ++fake_cuda::world::get().made;
     auto& w = fake_cuda::world::get();
     const std::lock_guard<std::mutex> lock(w.mutex);
     auto& used = w.used[fake_cuda::current_device];
@@ -375,6 +379,7 @@ cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
 }
 cudaError_t cudaHostAlloc(void** block, size_t bytes, unsigned int) {
     FAKE_CUDA_ENTER();
+    ++fake_cuda::world::get().made;
     auto& w = fake_cuda::world::get();
     const std::lock_guard<std::mutex> lock(w.mutex);
     if (w.pinned_used + static_cast<std::int64_t>(bytes) > w.how.pinned)
@@ -392,6 +397,7 @@ cudaError_t cudaFreeHost(void* block) {
 }
 cudaError_t cudaHostRegister(void* block, size_t bytes, unsigned int) {
     FAKE_CUDA_ENTER();
+    ++fake_cuda::world::get().made;
     auto& w = fake_cuda::world::get();
     const std::lock_guard<std::mutex> lock(w.mutex);
     if (static_cast<std::int64_t>(bytes) > w.how.pinned) return fake_cuda::keep(cudaErrorMemoryAllocation);
@@ -420,6 +426,7 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
 }
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* handle, unsigned int, int) {
     FAKE_CUDA_ENTER();
+    ++fake_cuda::world::get().made;
     auto& w = fake_cuda::world::get();
     int number = 0;
     {
@@ -456,6 +463,7 @@ cudaError_t cudaStreamQuery(cudaStream_t handle) {
 }
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* handle, unsigned int flags) {
     FAKE_CUDA_ENTER();
+    ++fake_cuda::world::get().made;
     auto made = std::make_unique<fake_cuda::event>();
     made->timed = (flags & cudaEventDisableTiming) == 0;
     made->device = fake_cuda::current_device;

@@ -104,6 +104,7 @@ public:
                                "device " + std::to_string(options_.ordinals.size()));
         }
         try {
+            detail::check_apart(request, options_.arenas, options_.host);
             for (std::size_t d = 0; d < request.arena_bytes.size(); ++d) {
                 const std::span<std::byte> given =
                     d < options_.arenas.size() ? options_.arenas[d] : std::span<std::byte>{};

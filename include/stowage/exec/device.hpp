@@ -94,7 +94,8 @@ namespace detail {
 /// The window that the user `asked` for; if none (0), the device's.
 template <device Device>
 [[nodiscard]] std::uint32_t window_of(const Device& device, std::uint32_t asked) noexcept {
-    if (asked > 0) return asked;
+    constexpr std::uint32_t most = 1024;
+    if (asked > 0) return asked < most ? asked : most;
     if constexpr (requires { device.suggested_window(); })
         return device.suggested_window();
     else

@@ -69,7 +69,8 @@ public:
         std::vector<std::uint64_t> keys = detail::priority_keys(program, graph, plan, options);
         const std::vector<detail::vertex_use> uses = detail::vertex_uses<handle_type>(kernels_, graph);
         has_coroutines_ = std::find(uses.begin(), uses.end(), detail::vertex_use::coroutine) != uses.end();
-        slots_.prepare(has_coroutines_ ? options.kernel_slots : 0, options.kernel_frame_bytes);
+        slots_.prepare(has_coroutines_ ? std::clamp(options.kernel_slots, 1U, plan.vertices) : 0,
+                       options.kernel_frame_bytes);
         device_.prepare(request, work_source<handle_type>{this, &executor::run_work});
         try {
             views_.prepare(program_, graph_, device_);
@@ -212,6 +213,7 @@ private:
                                        waker{&device_}.waiter());
             try {
                 slots_.task(slot) = kernels_.start(slots_.context(slot));
+                if (!slots_.task(slot)) throw usage_error("start has made no coroutine");
             } catch (...) {
                 kernel_threw(slot, std::current_exception());
             }

@@ -81,6 +81,8 @@ public:
     void reset() noexcept {
         if (handle_) std::exchange(handle_, {}).destroy();
     }
+    /// False for one that was made by no coroutine.
+    [[nodiscard]] explicit operator bool() const noexcept { return static_cast<bool>(handle_); }
     /// Runs it to its next suspension.
     void resume() const { handle_.resume(); }
     /// True at its end.

@@ -21,14 +21,14 @@ struct executor_options {
         0;  ///< most units of work in one lane; 1: a vertex starts when all that it waits for has ended, as
             ///< in the paper; more: it may be queued behind work under way, and the device keeps the order,
             ///< so that no lane waits for the dispatcher between two operators; 0: the device's
-            ///< suggested_window(), 1 if it has none
+            ///< suggested_window(), 1 if it has none; at most 1,024, as deep as a CUDA stream's queue
     std::uint32_t copy_window = 2;  ///< the same for lanes of copies, at least 1 and at most `window`: what
                                     ///< is queued there can be overtaken by no more urgent copy
     std::int64_t copy_chunk_bytes = -1;  ///< longer copies are made in pieces of this size, between which a
                                          ///< more urgent copy may go; 0: none is; below: the device's
                                          ///< suggested_copy_chunk_bytes(), none is if it has none
     turnip::machine machine = {};        ///< speeds by which policies estimate times
-    std::uint32_t kernel_slots = 16;     ///< most kernels that are coroutines under way at once
+    std::uint32_t kernel_slots = 16;     ///< most kernels that are coroutines under way at once, at least 1
     std::size_t kernel_frame_bytes = 1024;  ///< largest frame of such a kernel that needs no heap
 };
 

@@ -19,6 +19,44 @@
 
 namespace stowage::exec::detail {
 
+/// Throws device_error naming `place` for an arena of the caller's that is too small, or at an address that
+/// no aligned place in it would be aligned at.
+template <class = void>
+void check_given(std::span<std::byte> given, std::int64_t bytes, std::int64_t alignment,
+                 const std::string& place) {
+    if (static_cast<std::int64_t>(given.size()) < bytes) {
+        throw device_error("the arena given has only " + std::to_string(given.size()) + " bytes", place,
+                           bytes);
+    }
+    const auto power = static_cast<std::uintptr_t>(alignment & -alignment);
+    if (reinterpret_cast<std::uintptr_t>(given.data()) % power != 0) {
+        throw device_error("the arena given is not at a multiple of " + std::to_string(power), place, bytes);
+    }
+}
+/// Throws device_error where two of the caller's arenas have bytes in common that `request` asks for.
+template <class = void>
+void check_apart(const device_request& request, std::span<const std::span<std::byte>> devices,
+                 std::span<std::byte> host) {
+    struct used {
+        std::uintptr_t first, last;
+        std::string place;
+    };
+    std::vector<used> all;
+    const auto add = [&](std::span<std::byte> given, std::int64_t bytes, std::string place) {
+        if (given.empty() || bytes < 1) return;
+        const auto first = reinterpret_cast<std::uintptr_t>(given.data());
+        all.push_back({first, first + static_cast<std::uintptr_t>(bytes), std::move(place)});
+    };
+    for (std::size_t d = 0; d < std::min(devices.size(), request.arena_bytes.size()); ++d)
+        add(devices[d], request.arena_bytes[d], "device " + std::to_string(d));
+    add(host, request.host_bytes, "host");
+    std::sort(all.begin(), all.end(), [](const used& a, const used& b) { return a.first < b.first; });
+    for (std::size_t i = 1; i < all.size(); ++i) {
+        if (all[i].first < all[i - 1].last)
+            throw device_error("the arena given overlaps that of " + all[i - 1].place, all[i].place);
+    }
+}
+
 /// One block of bytes, owned or not.
 class arena {
 public:
@@ -46,9 +84,7 @@ public:
         while (static_cast<std::int64_t>(result.align_) % alignment != 0 && result.align_ < max_alignment)
             result.align_ *= 2;
         if (!given.empty()) {
-            if (static_cast<std::int64_t>(given.size()) < bytes)
-                throw device_error("the arena given has only " + std::to_string(given.size()) + " bytes",
-                                   place, bytes);
+            check_given(given, bytes, alignment, place);
             result.data_ = given.data();
             return result;
         }
@@ -89,6 +125,7 @@ public:
     /// is the host's; empty ones are made. `with_host` false: the host has none.
     void make(const device_request& request, std::span<const std::span<std::byte>> devices,
               std::span<std::byte> host, bool with_host = true) {
+        check_apart(request, devices, host);
         std::vector<arena> made;
         for (std::size_t d = 0; d < request.arena_bytes.size(); ++d) {
             const std::span<std::byte> given = d < devices.size() ? devices[d] : std::span<std::byte>{};

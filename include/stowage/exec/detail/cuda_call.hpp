@@ -43,10 +43,12 @@ template <class = void>
     return code != cudaSuccess && code != cudaErrorNotReady;
 }
 
-/// True if the process has a context on CUDA's device `ordinal`. Making a device without one current would
-/// make one there, which takes hundreds of megabytes. Only the driver's interface tells.
+/// The driver's cuDevicePrimaryCtxGetState.
+using cuda_context_state = int (*)(int ordinal, unsigned* flags, int* active);
+
+/// Null where the driver does not have it.
 template <class = void>
-[[nodiscard]] bool cuda_has_context(int ordinal) noexcept {
+[[nodiscard]] cuda_context_state find_cuda_context_state() noexcept {
     constexpr const char* name = "cuDevicePrimaryCtxGetState";
     void* found = nullptr;
     cudaDriverEntryPointQueryResult answer{};
@@ -57,10 +59,18 @@ template <class = void>
 #else
     const cudaError_t code = cudaGetDriverEntryPoint(name, &found, cudaEnableDefault, &answer);
 #endif
-    if (code != cudaSuccess || found == nullptr) return true;
+    return code == cudaSuccess ? reinterpret_cast<cuda_context_state>(found) : nullptr;
+}
+
+/// True if the process has a context on CUDA's device `ordinal`. Making a device without one current would
+/// make one there, which takes hundreds of megabytes. Only the driver's interface tells; it is looked up by
+/// name once, since work on several devices asks it at every turn.
+template <class = void>
+[[nodiscard]] bool cuda_has_context(int ordinal) noexcept {
+    static const cuda_context_state state_of = find_cuda_context_state();
+    if (state_of == nullptr) return true;
     unsigned flags = 0;
     int active = 0;
-    const auto state_of = reinterpret_cast<int (*)(int, unsigned*, int*)>(found);
     return state_of(ordinal, &flags, &active) == 0 && active != 0;
 }
 

@@ -44,10 +44,7 @@ public:
         basic_cuda_arena result;
         result.ordinal_ = ordinal;
         if (!given.empty()) {
-            if (static_cast<std::int64_t>(given.size()) < bytes) {
-                throw device_error("the arena given has only " + std::to_string(given.size()) + " bytes",
-                                   place, bytes);
-            }
+            check_given(given, bytes, alignment, place);
             result.data_ = given.data();
             return result;
         }

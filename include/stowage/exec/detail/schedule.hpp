@@ -136,6 +136,11 @@ private:
     void check_values() const {
         if (graph_.fingerprint != 0 && graph_.fingerprint != program_.fingerprint())
             throw memgraph_error("the memgraph was made for another program");
+        if (graph_.alignment < 1) throw memgraph_error("an alignment is at least 1");
+        const auto is_negative = [](std::int64_t bytes) { return bytes < 0; };
+        if (graph_.host_bytes < 0 ||
+            std::any_of(graph_.arena_bytes.begin(), graph_.arena_bytes.end(), is_negative))
+            throw memgraph_error("an arena has less than no bytes");
         const std::size_t count = graph_.vertices.size();
         if (count >= 0xffff'fff0U) throw memgraph_error("the memgraph has too many vertices");
         if (graph_.first_read.size() != count + 1 || graph_.first_write.size() != count)
@@ -171,18 +176,43 @@ private:
                     throw memgraph_error("there is no such operator", {v});
                 if (program_.workspace(at.op) > 0)
                     check_range(at.workspace_address, program_.workspace(at.op), at.device, v);
+                check_operands(v);
                 return;
             case turnip::vertex_kind::offload:
                 if (reads != 1 || writes != 0) throw memgraph_error("an offload reads one buffer", {v});
                 check_place(graph_.moved(v), turnip::host, at.host_address, v);
+                check_device(graph_.reads(v).front(), v);
                 return;
             case turnip::vertex_kind::reload:
                 if (reads != 0 || writes != 1) throw memgraph_error("a reload writes one buffer", {v});
                 check_place(graph_.moved(v), turnip::host, at.host_address, v);
+                check_device(graph_.writes(v).front(), v);
                 return;
             case turnip::vertex_kind::transfer:
-                if (reads != 1 || writes != 1) throw memgraph_error("a transfer moves one buffer", {v});
+                if (reads != 1 || writes != 1 ||
+                    graph_.reads(v).front().buffer != graph_.writes(v).front().buffer)
+                    throw memgraph_error("a transfer moves one buffer", {v});
+                check_device(graph_.writes(v).front(), v);
                 return;
+        }
+    }
+    void check_device(const turnip::operand& o, vertex_index v) const {
+        if (o.device != graph_.vertices[v].device)
+            throw memgraph_error("an operand is not on its vertex's device", {v});
+    }
+    /// A kernel gets the bytes of everything that its operator accesses.
+    void check_operands(vertex_index v) const {
+        for (const auto& side : {graph_.reads(v), graph_.writes(v)}) {
+            for (const turnip::operand& o : side)
+                check_device(o, v);
+        }
+        for (const buffer_index b : program_.accesses(graph_.vertices[v].op)) {
+            const auto is_b = [b](const turnip::operand& o) { return o.buffer == b; };
+            const auto reads = graph_.reads(v);
+            const auto writes = graph_.writes(v);
+            if (program_.bytes(b) > 0 && std::none_of(reads.begin(), reads.end(), is_b) &&
+                std::none_of(writes.begin(), writes.end(), is_b))
+                throw memgraph_error("an operator's buffer has no place", {v});
         }
     }
     void check_place(buffer_index buffer, turnip::memory_index memory, std::int64_t address,
