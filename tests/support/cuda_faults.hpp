@@ -63,8 +63,8 @@ public:
         if (draw_ == cuda_draw::copy_refused)
             number_ = static_cast<std::int64_t>(
                 random_.below(std::max<std::uint64_t>(1, graph.vertices.size() - operators)));
-        victim_ =
-            next_operator(graph, static_cast<turnip::vertex_index>(random_.below(graph.vertices.size())));
+        victim_ = next_of(turnip::vertex_kind::op, graph,
+                          static_cast<turnip::vertex_index>(random_.below(graph.vertices.size())));
         behaviour_ = {.peers = random_.below(2) == 0, .delay_seed = random_.below(2) * seed_};
         options_ = two_devices(static_cast<exec::notifier>(random_.below(3)));
         options_.stage_bytes = 1024;  // in pieces so few that a stream that hangs has room for them

@@ -46,21 +46,21 @@ inline constexpr std::size_t fault_draws = 10;
 }
 
 /// What a campaign has done: runs by kind of fault; of those that hit a vertex, by its kind, by lane, and by
-/// kind of fault and of vertex.
+/// kind of fault, kind of vertex and lane.
 struct fault_counts {
     std::map<std::string, std::size_t> kinds;
     std::map<std::string, std::size_t> vertices;
     std::map<std::string, std::size_t> lanes;
-    std::map<std::string, std::size_t> pairs;
+    std::map<std::string, std::size_t> hits;
     void add_hit(std::string_view draw, turnip::vertex_kind kind, const std::string& lane) {
         const std::string hit(turnip::to_string(kind));
         ++vertices[hit];
-        ++pairs[std::string(draw) + " at " + hit];
+        ++hits[std::string(draw) + " at " + hit + " in " + lane];
         ++lanes[lane];
     }
     [[nodiscard]] std::string text() const {
         std::string result;
-        for (const auto* map : {&kinds, &vertices, &lanes, &pairs}) {
+        for (const auto* map : {&kinds, &vertices, &lanes, &hits}) {
             for (const auto& [name, count] : *map)
                 result += name + ": " + std::to_string(count) + "; ";
         }
@@ -87,11 +87,13 @@ public:
     }
     return fault.lane_name.empty() || fault.message.empty() ? "lane or message is missing" : "";
 }
-/// An operator's vertex: `v`, or the next one that is.
-[[nodiscard]] inline turnip::vertex_index next_operator(const turnip::memgraph& graph,
-                                                        turnip::vertex_index v) {
-    while (graph.vertices[v].kind != turnip::vertex_kind::op)
-        v = (v + 1) % static_cast<turnip::vertex_index>(graph.vertices.size());
+/// The first vertex of a kind from `v` on, round about; `v` if there is none.
+[[nodiscard]] inline turnip::vertex_index next_of(turnip::vertex_kind kind, const turnip::memgraph& graph,
+                                                  turnip::vertex_index v) {
+    const auto count = static_cast<turnip::vertex_index>(graph.vertices.size());
+    for (turnip::vertex_index i = 0; i < count; ++i) {
+        if (graph.vertices[(v + i) % count].kind == kind) return (v + i) % count;
+    }
     return v;
 }
 
@@ -109,7 +111,10 @@ public:
             random_.below(40),
             {.operators = 12, .devices = 1 + static_cast<std::uint32_t>(random_.below(2))});
         victim_ = static_cast<turnip::vertex_index>(random_.below(made_.graph.vertices.size()));
-        if (draw_ == fault_draw::kernel_throws) victim_ = next_operator(made_.graph, victim_);
+        if (random_.below(3) == 0)  // or lanes between devices would be hit too seldom
+            victim_ = next_of(turnip::vertex_kind::transfer, made_.graph, victim_);
+        if (draw_ == fault_draw::kernel_throws)
+            victim_ = next_of(turnip::vertex_kind::op, made_.graph, victim_);
         exec::executor_options options{.window = 1 + static_cast<std::uint32_t>(random_.below(3))};
         if (random_.below(2) == 0) options.priority = exec::seeded_random{};
         const exec::synthetic_digests digests(made_.program);
@@ -276,7 +281,8 @@ private:
         expect(fault.kind == kind, "the kind is " + std::string(exec::to_string(fault.kind)));
         const bool among =
             std::find(fault.in_flight.begin(), fault.in_flight.end(), victim_) != fault.in_flight.end();
-        const bool exact = kind != exec::fault_kind::no_progress;
+        // a busy machine may keep another lane's worker off its processor for as long: that is silent too
+        const bool exact = simulated || kind != exec::fault_kind::no_progress;
         expect(exact ? fault.vertex == victim_ : among, "the vertex is " + std::to_string(fault.vertex));
         expect(among, "the victim was not under way");
         const std::string wrong = wrong_names(fault, made_.program, made_.graph);

@@ -334,8 +334,7 @@ private:
             if (stop_wanted() || late) stop(stop_wanted() ? run_status::stopped : run_status::timed_out);
         }
         if (!silence_.is_too_long(looked)) return;
-        const auto [lane, v] =
-            is_draining() ? std::pair(left_.lane, left_.vertex) : dispatcher_.flights().any();
+        const auto [lane, v] = is_draining() ? std::pair(left_.lane, left_.vertex) : dispatcher_.silent();
         if (lane != no_lane) fail(fault_kind::no_progress, lane, v);
     }
     bool finish_if_over() {

@@ -145,6 +145,17 @@ public:
         }
     }
 
+    /// A lane whose oldest work waits for nothing that is under way, and its vertex: where nothing ends for
+    /// long it is to blame, and not who waits for it. no_lane if nothing is under way.
+    [[nodiscard]] std::pair<lane_index, vertex_index> silent() const noexcept {
+        for (lane_index l = 0; l < lanes_.size(); ++l) {
+            if (lanes_.flights.count(l) == 0) continue;
+            const vertex_index v = lanes_.flights.oldest(l).vertex;
+            if (info_[v].remaining == 0) return {l, v};
+        }
+        return {no_lane, 0};
+    }
+
     [[nodiscard]] bool all_done() const noexcept { return completed_ == plan_.vertices; }
     [[nodiscard]] bool stopping() const noexcept { return stopping_; }
     [[nodiscard]] const flight_rings& flights() const noexcept { return lanes_.flights; }

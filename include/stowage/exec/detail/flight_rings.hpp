@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include <stowage/exec/lane.hpp>
@@ -59,13 +58,6 @@ public:
         std::sort(result.begin(), result.end());
         result.erase(std::unique(result.begin(), result.end()), result.end());
         return result;
-    }
-    /// The first lane with work under way, and the vertex of its oldest; no_lane if there is none.
-    [[nodiscard]] std::pair<lane_index, turnip::vertex_index> any() const noexcept {
-        for (lane_index l = 0; l < rings_.size(); ++l) {
-            if (rings_[l].count > 0) return {l, oldest(l).vertex};
-        }
-        return {no_lane, 0};
     }
 
 private:
