@@ -253,6 +253,24 @@ TEST_CASE("what a progress callback throws reaches the coroutine that awaits the
     CHECK(caught == 1);
 }
 
+TEST_CASE("progress is told in order, up to the last vertex") {
+    const chain ten(10);
+    const any_kernel kernel = [](const call_type&) {};
+    const auto check = [&](auto& device) {
+        exec::executor executor{ten.program, ten.graph, kernel, device, {.window = 1}};
+        std::vector<std::uint32_t> told;
+        const std::function<void(const exec::progress&)> tell = [&](const exec::progress& at) {
+            told.push_back(at.done);
+            CHECK(at.total == 10);
+        };
+        CHECK(executor.run({.on_progress = &tell}));
+        REQUIRE_FALSE(told.empty());
+        CHECK(std::is_sorted(told.begin(), told.end()));
+        CHECK(told.back() == 10);
+    };
+    on_every_device(check);
+}
+
 TEST_CASE("an executor may be destroyed after any number of polls, and the device serves the next one") {
     const auto made = test::make_random_memgraph(8);
     const exec::synthetic_digests digests(made.program);
