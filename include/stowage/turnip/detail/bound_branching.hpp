@@ -37,10 +37,15 @@ public:
         nodes_.clear();
         open_ = {};
         add_node({}, root, bound);
+        const std::int64_t first_bound = bound;
+        const std::int64_t first_cost = best.cost();
+        const std::uint64_t enough = account.left() - account.left() / 4;
         while (!open_.empty()) {
             const auto [value, index] = open_.top();
             bound = std::max(bound, std::min(value, best.cost()));
             if (value >= best.cost() || nodes_.size() > most_nodes) break;
+            // Where a quarter of the work brought nothing, the rest mostly does not either.
+            if (account.left() < enough && bound == first_bound && best.cost() == first_cost) break;
             if (!account.spend(cost)) break;
             open_.pop();
             const std::uint32_t gap = nodes_[index].branch_on;

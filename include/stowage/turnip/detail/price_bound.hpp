@@ -185,11 +185,28 @@ private:
             group_of_[next[group[g]]] = group[g];
             gaps_[next[group[g]]++] = g;
         }
+        for (const std::uint32_t g : gaps_) {
+            const model_gap& gap = model_.gaps[g];
+            spans_.push_back({gap.lower, gap.upper, gap.wrapped, static_cast<double>(gap.bytes),
+                              static_cast<double>(gap.bytes_in)});
+        }
     }
-    [[nodiscard]] double stay(const model_gap& gap) const {
+    /// What the searches need of a gap, side by side in their order.
+    struct span_of_gap {
+        std::uint32_t lower;
+        std::uint32_t upper;
+        bool wrapped;
+        double bytes;
+        double bytes_in;
+
+        [[nodiscard]] bool covers(std::size_t step) const noexcept {
+            return wrapped ? step <= upper || step >= lower : step >= lower && step <= upper;
+        }
+    };
+    [[nodiscard]] double stay(const span_of_gap& gap) const {
         double length = before_[gap.upper + 1] - before_[gap.wrapped ? 0 : gap.lower];
         if (gap.wrapped) length += before_.back() - before_[gap.lower];
-        return static_cast<double>(gap.bytes) * length;
+        return gap.bytes * length;
     }
     void sum_prices() {
         before_.resize(prices_.size() + 1);
@@ -212,20 +229,18 @@ private:
             double all = 0;
             auto some = static_cast<double>(out_[v]);
             for (std::uint32_t k = first_[v]; k < first_[v + 1]; ++k) {
-                const model_gap& gap = model_.gaps[gaps_[k]];
-                stays_[k] = stay(gap);
+                stays_[k] = stay(spans_[k]);
                 all += stays_[k];
-                some += std::min(static_cast<double>(gap.bytes_in), stays_[k]);
+                some += std::min(spans_[k].bytes_in, stays_[k]);
             }
             const bool keeps_all = all <= some;
             value += keeps_all ? all : some;
             for (std::uint32_t k = first_[v]; k < first_[v + 1]; ++k) {
-                const model_gap& gap = model_.gaps[gaps_[k]];
-                if (!keeps_all && stays_[k] >= static_cast<double>(gap.bytes_in)) continue;
-                const auto bytes = static_cast<double>(gap.bytes);
+                const span_of_gap& gap = spans_[k];
+                if (!keeps_all && stays_[k] >= gap.bytes_in) continue;
                 stayed_[k] = 1;
-                if (gap.wrapped) use(0, gap.upper, bytes);
-                use(gap.lower, gap.wrapped ? prices_.size() - 1 : gap.upper, bytes);
+                if (gap.wrapped) use(0, gap.upper, gap.bytes);
+                use(gap.lower, gap.wrapped ? prices_.size() - 1 : gap.upper, gap.bytes);
             }
         }
         double used = 0;
@@ -259,7 +274,7 @@ private:
     void search_line(std::size_t step) {
         touched_.clear();
         for (std::uint32_t k = 0; k < gaps_.size(); ++k) {
-            if (!model_.gaps[gaps_[k]].covers(step)) continue;
+            if (!spans_[k].covers(step)) continue;
             if (touched_.empty() || touched_.back() != group_of_[k]) touched_.push_back(group_of_[k]);
         }
         const double old = prices_[step];
@@ -280,16 +295,14 @@ private:
             double here = 0;
             double here_some = 0;
             for (std::uint32_t k = first_[v]; k < first_[v + 1]; ++k) {
-                const model_gap& gap = model_.gaps[gaps_[k]];
-                const auto bytes = static_cast<double>(gap.bytes);
-                const auto in = static_cast<double>(gap.bytes_in);
+                const span_of_gap& gap = spans_[k];
                 const bool covered = gap.covers(step);
-                const double kept = stays_[k] + (covered ? bytes * more : 0);
+                const double kept = stays_[k] + (covered ? gap.bytes * more : 0);
                 all += kept;
-                some += std::min(in, kept);
+                some += std::min(gap.bytes_in, kept);
                 if (!covered) continue;
-                here += bytes;
-                if (kept < in) here_some += bytes;
+                here += gap.bytes;
+                if (kept < gap.bytes_in) here_some += gap.bytes;
             }
             used += all <= some ? here : here_some;
         }
@@ -370,6 +383,7 @@ private:
     std::vector<std::uint32_t> first_;  // by group: its gaps in gaps_
     std::vector<std::uint32_t> gaps_;
     std::vector<std::uint32_t> group_of_;  // by position in gaps_
+    std::vector<span_of_gap> spans_;       // by position in gaps_
     std::vector<double> before_;           // by step: the sum of the prices before it
     std::vector<double> over_;             // by step: bytes over the capacity at the current prices
     std::vector<double> stays_;            // by position in gaps_: what staying costs

@@ -170,6 +170,13 @@ private:
             const std::uint32_t end = problem_.first[v + 1];
             const double stride = gap_stride_[v] * gaps_pace;
             const double out = stride * out_rate_[v];
+            if (end == begin + 1) {
+                const double wanted = left_[begin] + stride * (over(problem_.gaps[begin]) - in_rate_[begin]);
+                const double next = std::clamp(wanted - out, 0.0, whole_[v]);
+                spread(problem_.gaps[begin], 2 * next - left_[begin]);
+                left_[begin] = next;
+                continue;
+            }
             wanted_.clear();
             for (std::uint32_t g = begin; g < end; ++g)
                 wanted_.push_back(left_[g] + stride * (over(problem_.gaps[g]) - in_rate_[g]));
@@ -183,7 +190,6 @@ private:
     }
     /// The level to which what is wanted is cut, if a unit of level costs as much as `out` of what is cut.
     [[nodiscard]] double level(double out) {
-        if (wanted_.size() == 1) return wanted_.front() - out;
         ranked_ = wanted_;
         std::sort(ranked_.begin(), ranked_.end());
         double above = 0;
