@@ -52,6 +52,8 @@ struct residency_options {
     /// How often in all a layout that sticks out by less than a hundredth is searched again for as long as
     /// the whole plan may be; 0: such a layout is let go of at once.
     std::size_t hard_layouts = 3;
+    /// Least time: how many plans by values that chance changes are tried beside the fastest one.
+    std::size_t perturbed_plans = 60;
     bool parking = true;  ///< several devices: what does not fit one may wait on another; false: on the host
 };
 
@@ -326,7 +328,7 @@ private:
         if (account_.without_states().exhausted()) return;
         const std::vector<timed_gaps> timed = bound_by_moments();
         budget account = new_account(limits_.states * time_factor);
-        time_planner planner(task_, model_, capacities_, asked_.machine, limits_);
+        time_planner planner(task_, model_, capacities_, asked_.machine, limits_, options_.perturbed_plans);
         const auto run = [&](stowed_plan& plan) {
             const host_plan on_host = place_on_host(plan);
             if (on_host.bytes > asked_.host.capacity) return std::numeric_limits<double>::infinity();

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -16,6 +17,7 @@
 
 #include <stowage/budget.hpp>
 #include <stowage/detail/fnv.hpp>
+#include <stowage/detail/random.hpp>
 #include <stowage/layout/capacity.hpp>
 #include <stowage/turnip/detail/insertion.hpp>
 #include <stowage/turnip/detail/later_addresses.hpp>
@@ -35,11 +37,12 @@ namespace stowage::turnip::detail {
 template <class = void>
 class basic_time_planner {
 public:
+    /// `perturbed`: see residency_options::perturbed_plans.
     basic_time_planner(const taskgraph& task, const residency_model& model,
                        std::span<const std::int64_t> capacities, const machine& machine,
-                       const search_limits& limits)
+                       const search_limits& limits, std::size_t perturbed)
         : task_(task), model_(model), capacities_(capacities.begin(), capacities.end()), machine_(machine),
-          limits_(limits) {}
+          limits_(limits), most_perturbed_(perturbed) {}
 
     /// `run(plan)` gives the seconds of a plan, or infinity if it may not be used; it keeps the best itself.
     /// `timed`: what the moment bound says of the gaps, by some divisions of the order.
@@ -90,6 +93,7 @@ public:
         }
         std::stable_sort(leaders.begin(), leaders.end(),
                          [](const leader& a, const leader& b) { return a.seconds < b.seconds; });
+        leader fastest = leaders.front();
         for (const leader& near : leaders) {
             first_shape_ = 0;
             for (const double reach : {1.0, 3.0, 8.0}) {
@@ -97,10 +101,13 @@ public:
                     if (near.seconds > 1.03 * best) continue;
                     if (best <= bound * 1.001 || !account.spend(cost)) return;
                     const variant v{near.at.values, near.at.reserve * factor, reach};
-                    best = std::min(best, attempt(v, run, account));
+                    const double seconds = attempt(v, run, account);
+                    best = std::min(best, seconds);
+                    if (seconds < fastest.seconds) fastest = {v, seconds};
                 }
             }
         }
+        perturb(fastest.at, bound, best, cost, run, account);
     }
 
 private:
@@ -114,6 +121,27 @@ private:
         double slack = 0;  ///< of the capacity: what lengthened rectangles leave free; 1: none is lengthened
         bool tied = true;  ///< what starts and ends at one place stays there; else it walks home at the end
     };
+    /// Values of the best plan so far with some of them changed by chance, as often as the account allows.
+    template <class Run>
+    void perturb(variant base, double bound, double best, std::uint64_t cost, Run& run, budget& account) {
+        stowage::detail::splitmix64 random(limits_.seed);
+        for (std::size_t tries = 0; tries < most_perturbed_ && best > bound * 1.001; ++tries) {
+            if (!account.spend(cost)) return;
+            std::vector<double> values(values_[base.values]);
+            for (double& value : values) {
+                if (random.below(8) == 0) value *= std::exp2(6 * (random.uniform() - 0.5));
+            }
+            values_.push_back(std::move(values));
+            const variant v{values_.size() - 1, base.reserve, base.reach};
+            const double seconds = attempt(v, run, account);
+            if (seconds < best) {
+                best = seconds;
+                base = v;
+            } else {
+                values_.pop_back();
+            }
+        }
+    }
     /// The values, with `share` of the buffers that return to their places made to leave rather than others.
     [[nodiscard]] std::vector<double> of_class(std::vector<double> values, double share) const {
         for (std::size_t g = 0; g < values.size(); ++g) {
@@ -201,6 +229,7 @@ private:
     std::vector<std::int64_t> capacities_;
     const machine& machine_;
     search_limits limits_;
+    std::size_t most_perturbed_;
     std::vector<std::vector<double>> values_;  // by gap, for each way to value them
     std::vector<std::uint64_t> tried_;         // hashes of decisions, with how far copies reach
     std::size_t unfit_ = 0;
