@@ -54,6 +54,9 @@ struct residency_options {
     std::size_t hard_layouts = 3;
     /// Least time: how many plans by values that chance changes are tried beside the fastest one.
     std::size_t perturbed_plans = 60;
+    /// Least time: buffers may come earlier and leave later than any layout has room for; some of what is
+    /// there then moves inside the device.
+    bool loosened_plans = true;
     bool parking = true;  ///< several devices: what does not fit one may wait on another; false: on the host
 };
 
@@ -328,7 +331,8 @@ private:
         if (account_.without_states().exhausted()) return;
         const std::vector<timed_gaps> timed = bound_by_moments();
         budget account = new_account(limits_.states * time_factor);
-        time_planner planner(task_, model_, capacities_, asked_.machine, limits_, options_.perturbed_plans);
+        time_planner planner(task_, model_, capacities_, asked_.machine, limits_, options_.perturbed_plans,
+                             options_.loosened_plans);
         const auto run = [&](stowed_plan& plan) {
             const host_plan on_host = place_on_host(plan);
             if (on_host.bytes > asked_.host.capacity) return std::numeric_limits<double>::infinity();

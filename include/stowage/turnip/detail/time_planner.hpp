@@ -37,12 +37,12 @@ namespace stowage::turnip::detail {
 template <class = void>
 class basic_time_planner {
 public:
-    /// `perturbed`: see residency_options::perturbed_plans.
+    /// `perturbed`, `loosens`: see residency_options.
     basic_time_planner(const taskgraph& task, const residency_model& model,
                        std::span<const std::int64_t> capacities, const machine& machine,
-                       const search_limits& limits, std::size_t perturbed)
+                       const search_limits& limits, std::size_t perturbed, bool loosens)
         : task_(task), model_(model), capacities_(capacities.begin(), capacities.end()), machine_(machine),
-          limits_(limits), most_perturbed_(perturbed) {}
+          limits_(limits), most_perturbed_(perturbed), loosens_(loosens) {}
 
     /// `run(plan)` gives the seconds of a plan, or infinity if it may not be used; it keeps the best itself.
     /// `timed`: what the moment bound says of the gaps, by some divisions of the order.
@@ -78,23 +78,28 @@ public:
             add(of_class(hints.values, share), timed.empty() || share == 0 ? 5 : 2);
         }
         const std::uint64_t cost = 20 * (model_.steps.size() + model_.gaps.size());
-        struct leader {
-            variant at{};
-            double seconds = std::numeric_limits<double>::infinity();
-        };
         std::array<leader, 2> leaders;  // of those by prices, and by class
+        // What is lengthened so far that no layout fits may be faster still: some of it then moves inside the
+        // device to make room.
+        const auto loosen = [&](const leader& near) {
+            for (std::size_t k = 1; loosens_ && k < near.shape && best > bound * 1.001 && account.spend(cost);
+                 ++k)
+                best = std::min(best, attempt(near.at, run, account, k));
+        };
         for (std::size_t k = 0; k < variants.size(); ++k) {
             if (best <= bound * 1.001 || !account.spend(cost)) return;
             if (k == by_class) first_shape_ = 0;
+            if (k == std::min(by_class, first_variants)) loosen(leaders[0]);
             const double seconds = attempt(variants[k], run, account);
             best = std::min(best, seconds);
             leader& first = leaders[k < by_class ? 0 : 1];
-            if (seconds < first.seconds) first = {variants[k], seconds};
+            if (seconds < first.seconds) first = {variants[k], seconds, shape_};
         }
         std::stable_sort(leaders.begin(), leaders.end(),
                          [](const leader& a, const leader& b) { return a.seconds < b.seconds; });
         leader fastest = leaders.front();
         for (const leader& near : leaders) {
+            if (near.seconds <= 1.5 * best) loosen(near);
             first_shape_ = 0;
             for (const double reach : {1.0, 3.0, 8.0}) {
                 for (const double factor : {1.0, 0.5, 1.7}) {
@@ -103,7 +108,7 @@ public:
                     const variant v{near.at.values, near.at.reserve * factor, reach};
                     const double seconds = attempt(v, run, account);
                     best = std::min(best, seconds);
-                    if (seconds < fastest.seconds) fastest = {v, seconds};
+                    if (seconds < fastest.seconds) fastest = {v, seconds, shape_};
                 }
             }
         }
@@ -115,6 +120,11 @@ private:
         std::size_t values = 0;  ///< position in values_: what gaps are worth
         double reserve = 0;      ///< of the capacity: left for copies in flight
         double reach = 1;        ///< see lengthen
+    };
+    struct leader {
+        variant at{};
+        double seconds = std::numeric_limits<double>::infinity();
+        std::size_t shape = 0;  ///< the one that it was laid out in
     };
     /// How rectangles are laid out, from the most to the least room for copies that hide.
     struct shape {
@@ -152,8 +162,9 @@ private:
         }
         return values;
     }
+    /// `only`: the one shape that is tried, whether a layout fits or not.
     template <class Run>
-    [[nodiscard]] double attempt(const variant& v, Run& run, budget& account) {
+    [[nodiscard]] double attempt(const variant& v, Run& run, budget& account, std::size_t only = any_shape) {
         std::vector<std::vector<std::int64_t>> withheld;
         for (memory_index d = 0; d < model_.devices; ++d) {
             withheld.emplace_back(model_.steps.size(),
@@ -161,7 +172,7 @@ private:
         }
         residency_state decision(model_, capacities_, withheld);
         insert_by_value(decision, values_[v.values]);
-        if (was_tried(decision, v.reach)) return std::numeric_limits<double>::infinity();
+        if (only == any_shape && was_tried(decision, v.reach)) return std::numeric_limits<double>::infinity();
         // Rectangles that are lengthened need some more slack than the decision's own.
         constexpr std::array<shape, 7> shapes{
             {{0, true}, {0.03, true}, {0.08, true}, {0.08, false}, {0.2, true}, {1, true}, {1, false}}};
@@ -169,7 +180,7 @@ private:
         bool fits = false;
         // Plans of one program mostly fit in like shapes: those far from the last one that did are passed
         // over.
-        for (std::size_t k = first_shape_; k < shapes.size(); ++k) {
+        for (std::size_t k = only == any_shape ? first_shape_ : only; k < shapes.size(); ++k) {
             const shape& as = shapes[k];
             stay_plan trial = make_rectangles(model_, decision.kept());
             bool parted = false;
@@ -184,13 +195,16 @@ private:
             for (memory_index d = 0; d < model_.devices; ++d)
                 fits = lay_out(trial, d, account) && fits;
             plan = std::move(trial);
+            shape_ = k;
+            if (only != any_shape) break;
             if (fits) first_shape_ = k > 0 ? k - 1 : 0;
             if (fits || account.exhausted()) break;
         }
         for (memory_index d = 0; fits && d < model_.devices; ++d)
             choose_later_addresses(task_.program, model_, plan, d, capacities_[d]);
         // Where no layout fits, room is made by moves inside the device: worth a few trials only.
-        if (!fits && ++unfit_ > most_unfit) return std::numeric_limits<double>::infinity();
+        if (only == any_shape && !fits && ++unfit_ > most_unfit)
+            return std::numeric_limits<double>::infinity();
         stowed_plan made;
         made.planned = decision.cost();
         made.laid_out = fits;
@@ -223,16 +237,20 @@ private:
     }
 
     static constexpr std::size_t most_unfit = 4;
-    static constexpr double least_share = 0.02;  // a gap of which nothing stays is not worthless
+    static constexpr std::size_t any_shape = ~std::size_t{0};
+    static constexpr std::size_t first_variants = 5;  // the best of these is loosened before the others' turn
+    static constexpr double least_share = 0.02;       // a gap of which nothing stays is not worthless
     const taskgraph& task_;
     const residency_model& model_;
     std::vector<std::int64_t> capacities_;
     const machine& machine_;
     search_limits limits_;
     std::size_t most_perturbed_;
+    bool loosens_;
     std::vector<std::vector<double>> values_;  // by gap, for each way to value them
     std::vector<std::uint64_t> tried_;         // hashes of decisions, with how far copies reach
     std::size_t unfit_ = 0;
+    std::size_t shape_ = 0;        // of the last attempt
     std::size_t first_shape_ = 0;  // the first one that is tried
 };
 using time_planner = basic_time_planner<>;
