@@ -8,8 +8,10 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 
+#include <stowage/detail/random.hpp>
 #include <stowage/io.hpp>
 #include <stowage/verify.hpp>
 
@@ -23,6 +25,28 @@ namespace {
 const std::string executable = std::string(STOWAGE_PROGRAM_DIR) + "/plan";
 const std::string cases = std::string(STOWAGE_TEST_DATA) + "/cases/";
 const std::string graphs = std::string(STOWAGE_EXAMPLE_DATA) + "/";
+
+/// Programs of twelve operators side by side that share nothing; each operator reads up to three results.
+json many_components(std::size_t components) {
+    stowage::detail::splitmix64 random(12);
+    json storages = json::array();
+    json ops = json::array();
+    for (std::size_t c = 0; c < components; ++c) {
+        const std::size_t first = storages.size();
+        for (std::size_t made = 0; made < 12; ++made) {
+            std::set<std::size_t> reads;
+            for (std::uint64_t left = made == 0 ? 0 : 1 + random.below(3); left > 0; --left)
+                reads.insert(first + random.below(made));
+            storages.push_back({1 + random.below(1'000'000), "intermediate"});
+            ops.push_back({reads, {first + made}});
+        }
+    }
+    return {{"format", "access-list/1"},
+            {"model", "components"},
+            {"columns", {{"storages", {"bytes", "kind"}}, {"ops", {"reads", "writes"}}}},
+            {"storages", storages},
+            {"ops", ops}};
+}
 
 }  // namespace
 
@@ -203,4 +227,46 @@ TEST_CASE("a proof replays in Python, and one with a byte more does not") {
         std::ofstream(proof) << claim;
         CHECK(test::run(check).status == 1);
     }
+}
+
+TEST_CASE("a program of thousands of components has a proof of one of them, and no other proof will do") {
+    if (test::run("python3 -c 'import gzip, json'").status != 0) {
+        MESSAGE("skipped: no Python here");
+        return;
+    }
+    const test::temporary_folder folder;
+    const std::string input = (folder.path() / "program.json").string();
+    const std::string proof = (folder.path() / "proof.json").string();
+    std::ofstream(input) << many_components(3'000);
+    REQUIRE(test::run(executable + " " + input + " --proof " + proof).status == 0);
+    std::ifstream file(proof);
+    const json claim = json::parse(file);
+    CHECK(claim["status"] == "optimal");
+    REQUIRE(claim["replayable"] == true);
+    REQUIRE(claim["steps"][0][0] == "only");
+    CHECK(claim["steps"][0][1].size() == 12);
+    const auto replays = [&](const json& changed) {
+        std::ofstream(proof) << changed;
+        return test::run("python3 " STOWAGE_TEST_DATA "/../proof/check_proof.py " + input + " " + proof)
+                   .status == 0;
+    };
+    CHECK(replays(claim));
+    const auto refused = [&](const auto& change) {
+        json changed = claim;
+        change(changed);
+        return !replays(changed);
+    };
+    CHECK(refused([](json& changed) {
+        changed["peak_lower_bound_bytes"] = changed["peak_lower_bound_bytes"].get<std::int64_t>() + 1;
+    }));
+    CHECK(refused([](json& changed) {  // another component
+        for (json& op : changed["steps"][0][1])
+            op = (op.get<std::size_t>() + 12) % 36'000;
+    }));
+    CHECK(refused([](json& changed) { changed["steps"][0][1][11] = changed["steps"][0][1][0]; }));
+    CHECK(refused([](json& changed) { std::swap(changed["steps"][0], changed["steps"][1]); }));
+    // no operator runs before itself, which would prove anything
+    const json none = json::array();
+    CHECK(refused([&](json& changed) { changed["steps"] = {{"either", {7, 7}, none, {none, none}}}; }));
+    CHECK(refused([&](json& changed) { changed["steps"] = {{"before", {7, 7, 7}, none, none}}; }));
 }

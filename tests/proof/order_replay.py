@@ -237,6 +237,7 @@ Ending = collections.namedtuple("Ending", "at_front inside other explored")
 class Replay:
     def __init__(self, before, tensors, workspace, bound, left_out):
         self.facts, self.bound, self.n = Facts(before, tensors, workspace), bound, len(before)
+        self.rows = tensors
         for op in left_out:
             require(0 <= op < self.n, "an operator that does not exist is left out")
             require(not self.facts.of[op] and not workspace[op], f"operator {op} touches bytes and is left out")
@@ -244,9 +245,36 @@ class Replay:
 
     def check(self, steps):
         try:
+            if steps and steps[0][0] == "only":
+                steps = self.keep(steps[0][1], steps[1:])
             self.follow(Place(self.facts.copy(), set(), set(), False), steps)
         except (IndexError, TypeError, ValueError, RecursionError) as broken:
             raise Refused(f"a step is ill-formed: {broken}") from None
+
+    def keep(self, names, steps):
+        """Forgets every operator that is not named; the steps with the numbers of what is left."""
+        kept = [self.operand(op) for op in names]
+        number = {op: k for k, op in enumerate(kept)}
+        require(len(number) == len(kept), "an operator is kept twice")
+        before = [{number[p] for p in self.facts.near(op, True) if p in number} for op in kept]
+        tensors = []
+        for size, users, maker, starts, stays in self.rows:
+            if starts or maker in number:
+                left = {number[u] for u in users if u in number}
+                tensors += [(size, left, number.get(maker), starts, stays)] if left else []
+        self.facts, self.n = Facts(before, tensors, [self.facts.workspace[op] for op in kept]), len(kept)
+
+        def rename(operators):
+            require(all(op is None or op in number for op in operators), "a step names an operator that was forgotten")
+            return [NONE if op is None else number[op] for op in operators]
+
+        def renamed(rows):
+            return [
+                (rule, rename(operators), [rename(state) for state in states], [renamed(case) for case in cases])
+                for rule, operators, states, cases in rows
+            ]
+
+        return renamed(steps)
 
     def operand(self, op):
         require(isinstance(op, int) and 0 <= op < self.n and op not in self.facts.idle, f"operator {op} is named")
@@ -291,7 +319,7 @@ class Replay:
                 at = Place(facts, view.inside, at.back, True) if forwards else Place(facts, at.front, view.inside, True)
             elif rule == "before":
                 a, b, v = map(self.operand, operators)
-                require(v in (a, b), "a dependency shown at a third operator")
+                require(v in (a, b) and a != b, f"{a} before {b} is shown at no operator of the two")
                 without = facts.cone(a, False) if v == b else set()
                 with_them = facts.cone(b, True) if v == a else set()
                 require(self.cut(at, v, with_them, without) > self.bound, f"{a} before {b} does not follow")
@@ -305,7 +333,7 @@ class Replay:
                 return self.ends(at, states, rule == "front_ends")
             elif rule == "either":
                 a, b = map(self.operand, operators)
-                require(len(cases) == 2, "a choice without two cases")
+                require(len(cases) == 2 and a != b, "a choice without two cases")
                 for (first, second), inner in zip(((a, b), (b, a)), cases):
                     place = Place(facts.copy(), at.front, at.back, True)
                     if not place.facts.add(first, second):

@@ -51,7 +51,7 @@ void change(stowage::detail::splitmix64& random, std::vector<order::proof_step>&
             if (!step.cases.empty()) {
                 change(random, step.cases[random.below(step.cases.size())], operators);
             } else {
-                step.rule = static_cast<order::proof_rule>(random.below(14));
+                step.rule = static_cast<order::proof_rule>(random.below(15));
             }
     }
 }
@@ -64,9 +64,16 @@ std::optional<order::order_proof> prove(const tensor_graph& graph, std::int64_t 
     return order::prove_no_order_within(graph, bound, best.order, again, options);
 }
 
+/// Connected in all ways, or side by side.
+tensor_graph any_graph(stowage::detail::splitmix64& random) {
+    return random.below(3) == 0 ? test::side_by_side(random) : test::order_graph(random);
+}
+
 order::proof_options any_options(stowage::detail::splitmix64& random) {
     order::proof_options options;
-    options.parts = {.segments = random.below(2) == 0, .relaxed = random.below(2) == 0};
+    options.parts = {.segments = random.below(4) != 0,
+                     .relaxed = random.below(2) == 0,
+                     .components = random.below(4) != 0};
     options.commit_states = 1 + random.below(4);
     options.probing.rounds = random.below(4) == 0 ? 1 : 0;
     options.probing.most_slack = 1000;
@@ -81,9 +88,10 @@ TEST_CASE("one byte below the least peak has a proof, and the proof is accepted"
     stowage::detail::splitmix64 random(91);
     int proofs = 0;
     int splits = 0;
+    int alone = 0;
     for (int round = 0; round < stowage::test::rounds(2'500); ++round) {
         CAPTURE(round);
-        const tensor_graph graph = test::order_graph(random);
+        const tensor_graph graph = any_graph(random);
         const std::int64_t least = test::least_peak(graph);
         if (least == 0) continue;
         const auto proof = prove(graph, least - 1, any_options(random));
@@ -92,19 +100,21 @@ TEST_CASE("one byte below the least peak has a proof, and the proof is accepted"
         CAPTURE(checked.reason);
         REQUIRE(checked.ok);
         ++proofs;
+        alone += proof->steps.front().rule == order::proof_rule::only;
         for (const order::proof_step& step : proof->steps)
             splits +=
                 step.rule == order::proof_rule::split_after || step.rule == order::proof_rule::split_before;
     }
     CHECK(proofs > stowage::test::rounds(2'000));
     CHECK(splits > stowage::test::rounds(15));
+    CHECK(alone > stowage::test::rounds(150));
 }
 
 TEST_CASE("there is no proof against an order that exists, and none is accepted, however it is bent") {
     stowage::detail::splitmix64 random(92);
     for (int round = 0; round < stowage::test::rounds(1'500); ++round) {
         CAPTURE(round);
-        const tensor_graph graph = test::order_graph(random);
+        const tensor_graph graph = any_graph(random);
         const std::int64_t least = test::least_peak(graph);
         if (least == 0) continue;
         const order::proof_options options = any_options(random);
@@ -124,6 +134,44 @@ TEST_CASE("there is no proof against an order that exists, and none is accepted,
             REQUIRE(!checked.reason.empty());
         }
     }
+}
+
+TEST_CASE("operators are forgotten at the start or not at all, and what is forgotten is not named") {
+    program step;  // two operators that add to each other's peak only if they must: 5 bytes, then 7
+    const buffer_id a = step.add_buffer({.bytes = 5});
+    const buffer_id b = step.add_buffer({.bytes = 7});
+    step.add_operator({.writes = {a}});
+    step.add_operator({.writes = {b}});
+    const tensor_graph graph = make_tensor_graph(step);
+    const order::proof_step cut{order::proof_rule::cut, {1}, {}, {}};
+    const auto only = [](std::vector<operator_index> kept) {
+        return order::proof_step{order::proof_rule::only, std::move(kept), {}, {}};
+    };
+    const auto reason = [&](std::vector<order::proof_step> steps, std::int64_t bound) {
+        return verify::check_order_proof(graph, {bound, {}, std::move(steps)}).reason;
+    };
+    CHECK(reason({only({1}), cut}, 6).empty());
+    CHECK(reason({only({1, 0}), cut}, 6).empty());
+    CHECK(reason({only({1}), cut}, 7) == "the proof: operator 1: the cut is within the bound");
+    CHECK(reason({only({0}), cut}, 4) == "the proof: a step names an operator that was forgotten");
+    CHECK(reason({only({1, 1}), cut}, 6) == "the proof: operator 1: an operator is kept twice");
+    CHECK(reason({only({2}), cut}, 6) == "the proof: a step names an operator that does not exist");
+    CHECK(reason({only({1}), only({1}), cut}, 6) ==
+          "the proof: operators are forgotten later than at the start");
+    CHECK(reason({only({})}, 6) == "the proof: the steps end without a refutation");
+    CHECK(reason({only({}), {order::proof_rule::front_ends, {}, {{}}, {}}}, 6) ==
+          "the proof: everything runs within the bound");
+}
+
+TEST_CASE("no operator runs before itself, which would prove anything") {
+    program step;
+    step.add_operator({.writes = {step.add_buffer({.bytes = 5})}});
+    const tensor_graph graph = make_tensor_graph(step);
+    const std::string itself = "the proof: operator 0: an operator before itself";
+    const order::proof_step either{order::proof_rule::either, {0, 0}, {}, {{}, {}}};
+    CHECK(verify::check_order_proof(graph, {5, {}, {either}}).reason == itself);
+    const order::proof_step before{order::proof_rule::before, {0, 0, 0}, {}, {}};
+    CHECK(verify::check_order_proof(graph, {5, {}, {before}}).reason == itself);
 }
 
 TEST_CASE("captured programs whose optimum takes a search have proofs that are accepted") {

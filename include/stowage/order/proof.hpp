@@ -16,6 +16,7 @@ namespace stowage::order {
 /// How one step of a proof argues. D is a set of operators that may have run at some time; "from here" means
 /// between what was committed so far at the front and at the back, with the dependencies shown so far.
 enum class proof_rule : std::uint8_t {
+    only,        ///< operators: every other one is forgotten, and what only others touch. Comes first
     lazy,        ///< operators {l, v}: l frees nothing, and all that waits for it runs after v; so may l
     sink,        ///< operators {s, v}: s allocates nothing, and all that it waits for runs before v; so may s
     within,      ///< operators {u, w}: every other one is before or after each of them; only what lies
@@ -36,9 +37,9 @@ enum class proof_rule : std::uint8_t {
 
 /// The rule's name, as proof/1 spells it.
 [[nodiscard]] constexpr std::string_view to_string(proof_rule rule) noexcept {
-    constexpr std::array<std::string_view, 14> names = {
-        "lazy",       "sink",      "within", "front",       "back",         "before", "cut",
-        "front_ends", "back_ends", "either", "split_after", "split_before", "start",  "other_side"};
+    constexpr std::array<std::string_view, 15> names = {
+        "only",       "lazy",      "sink",   "within",      "front",        "back",  "before",    "cut",
+        "front_ends", "back_ends", "either", "split_after", "split_before", "start", "other_side"};
     return names[static_cast<std::size_t>(rule)];
 }
 

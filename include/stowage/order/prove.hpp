@@ -2,7 +2,7 @@
 // Why no order of a program keeps within a bound, as a list of steps that a checker can redo one by one with
 // a maximum flow and a depth-first search of its own (verify/order_proof.hpp; docs/proofs.md has the argument
 // for each step). Written after an optimum is known, by the rules of papers/order.md with every conclusion
-// kept: reductions, segments, commits, probing, splits, branching.
+// kept: reductions, independent groups, segments, commits, probing, splits, branching.
 
 #include <algorithm>
 #include <cstddef>
@@ -29,7 +29,7 @@ namespace stowage::order {
 
 /// How a proof is sought.
 struct proof_options {
-    detail::parts_settings parts{};  ///< rules 6 to 8; contraction and components, which no step says, never
+    detail::parts_settings parts{};                 ///< rules 6 to 8; contraction, which no step says, never
     std::uint64_t commit_states = 500;              ///< states a valley while the ends are committed
     std::uint64_t written_states = 50'000;          ///< states that one search without an end may have
     detail::probing_settings probing{};             ///< rule 15
@@ -46,7 +46,7 @@ class basic_order_prover {
 public:
     basic_order_prover(const order_problem& problem, const proof_options& options, budget& account)
         : problem_(&problem), options_(options), effort_{.account = &account} {
-        options_.parts.reductions.contract = options_.parts.components = false;
+        options_.parts.reductions.contract = false;
     }
 
     [[nodiscard]] std::optional<order_proof> prove(std::int64_t bound,
@@ -61,7 +61,10 @@ public:
             if (kept[op] == 0) proof.left_out.push_back(op);
         }
         if (parts.between() > bound) {
-            proof.steps.push_back({proof_rule::cut, {parts.between_at()}, {}, {}});
+            const std::vector<operator_index>& names = parts.reduced().origin;
+            const auto at = std::lower_bound(names.begin(), names.end(), parts.between_at());
+            keep_group(parts, static_cast<operator_index>(at - names.begin()), proof.steps);
+            add(proof.steps, proof_rule::cut, {parts.between_at()});
             return proof;
         }
         for (const std::size_t k : parts.parts_above(bound)) {
@@ -81,34 +84,50 @@ public:
 private:
     using steps = std::vector<proof_step>;
 
+    /// The step that leaves only the independent group of `op`, as the reduced problem numbers it; none where
+    /// that is all.
+    static void keep_group(const problem_parts& parts, operator_index op, steps& to) {
+        const std::vector<std::uint32_t>& group = parts.segments().group;
+        std::vector<operator_index> members;
+        for (operator_index other = 0; other < group.size(); ++other) {
+            if (group[other] == group[op]) members.push_back(parts.reduced().origin[other]);
+        }
+        if (members.size() < group.size()) add(to, proof_rule::only, std::move(members));
+    }
     /// Steps that leave only part `k`.
     [[nodiscard]] static steps isolate(const problem_parts& parts, std::size_t k) {
         const auto [first, last] = parts.span_of(k);
         const std::vector<operator_index>& order = parts.segments().order;
         const order_problem& problem = parts.reduced().problem;
         const auto name = [&](operator_index op) { return parts.reduced().origin[op]; };
+        const std::vector<std::uint32_t>& group = parts.segments().group;
+        std::size_t group_first = first;  // where its group begins and ends in the order
+        std::size_t group_last = last;
+        while (group_first > 0 && group[order[group_first - 1]] == group[order[first]])
+            --group_first;
+        while (group_last < order.size() && group[order[group_last]] == group[order[first]])
+            ++group_last;
         steps result;
+        keep_group(parts, order[first], result);
         const auto free_from = [&](std::size_t place) {
             const operator_index v = order[place];
             const std::vector<std::uint8_t> before = reach(problem.predecessors, v);
             const std::vector<std::uint8_t> after = reach(problem.successors, v);
-            for (std::size_t at = order.size(); at-- > place + 1;) {
+            for (std::size_t at = group_last; at-- > place + 1;) {
                 if (after[order[at]] == 0)
                     result.push_back({proof_rule::lazy, {name(order[at]), name(v)}, {}, {}});
             }
-            for (std::size_t at = 0; at < place; ++at) {
+            for (std::size_t at = group_first; at < place; ++at) {
                 if (before[order[at]] == 0)
                     result.push_back({proof_rule::sink, {name(order[at]), name(v)}, {}, {}});
             }
         };
-        if (first > 0) free_from(first - 1);
-        if (last < order.size()) free_from(last);
-        if (first > 0 || last < order.size()) {
-            result.push_back({proof_rule::within,
-                              {first > 0 ? name(order[first - 1]) : no_operator,
-                               last < order.size() ? name(order[last]) : no_operator},
-                              {},
-                              {}});
+        if (first > group_first) free_from(first - 1);
+        if (last < group_last) free_from(last);
+        if (first > group_first || last < group_last) {
+            add(result, proof_rule::within,
+                {first > group_first ? name(order[first - 1]) : no_operator,
+                 last < group_last ? name(order[last]) : no_operator});
         }
         return result;
     }

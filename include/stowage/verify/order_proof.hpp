@@ -44,7 +44,7 @@ template <class = void>
 class basic_order_proof_check {
 public:
     basic_order_proof_check(const tensor_graph& graph, const order::order_proof& proof)
-        : graph_(&graph), bound_(proof.bound) {
+        : bound_(proof.bound) {
         start_.facts = order_facts::of(graph);
         start_.front.assign(graph.operator_count(), 0);
         start_.back = start_.front;
@@ -56,7 +56,24 @@ public:
         }
     }
     /// Throws proof_refused unless the steps refute the bound.
-    void check(const std::vector<order::proof_step>& steps) { follow(start_, steps, 0, 0, nullptr); }
+    void check(const std::vector<order::proof_step>& steps) {
+        if (steps.empty() || steps.front().rule != rule::only) return follow(start_, steps, 0, 0, nullptr);
+        const std::vector<operator_index>& kept = steps.front().operators;
+        std::vector<operator_index> number(start_.facts.count(), no_operator);
+        for (std::size_t k = 0; k < kept.size(); ++k) {
+            require(number[operand(steps.front(), k)] == no_operator, "an operator is kept twice", kept[k]);
+            number[kept[k]] = static_cast<operator_index>(k);
+        }
+        start_.facts = start_.facts.only(kept, number);
+        start_.front.assign(kept.size(), 0);
+        start_.back = start_.front;
+        try {
+            follow(start_, renamed({steps.begin() + 1, steps.end()}, number, 0), 0, 0, nullptr);
+        } catch (proof_refused& refused) {
+            if (refused.op < kept.size()) refused.op = kept[refused.op];
+            throw;
+        }
+    }
 
 private:
     using rule = order::proof_rule;
@@ -75,9 +92,31 @@ private:
     [[nodiscard]] operator_index operand(const order::proof_step& step, std::size_t k) const {
         require(k < step.operators.size(), "a step names too few operators");
         const operator_index op = step.operators[k];
-        require(op < graph_->operator_count(), "a step names an operator that does not exist");
+        require(op < start_.facts.count(), "a step names an operator that does not exist");
         require(start_.facts.idle[op] == 0, "a step names an operator that was left out", op);
         return op;
+    }
+    /// The steps with the numbers that operators have once others are forgotten.
+    [[nodiscard]] static std::vector<order::proof_step> renamed(std::vector<order::proof_step> steps,
+                                                                const std::vector<operator_index>& number,
+                                                                std::size_t depth) {
+        require(depth < deepest, "the proof is nested too deeply");
+        const auto rename = [&](std::vector<operator_index>& operators) {
+            for (operator_index& op : operators) {
+                if (op == no_operator) continue;
+                require(op < number.size() && number[op] != no_operator,
+                        "a step names an operator that was forgotten");
+                op = number[op];
+            }
+        };
+        for (order::proof_step& step : steps) {
+            rename(step.operators);
+            for (std::vector<operator_index>& state : step.states)
+                rename(state);
+            for (std::vector<order::proof_step>& of_case : step.cases)
+                of_case = renamed(std::move(of_case), number, depth + 1);
+        }
+        return steps;
     }
     /// Follows steps from `at` on; `told`, if given, hears how the last one refuted.
     void follow(proof_place at, const std::vector<order::proof_step>& steps, std::size_t first,
@@ -86,6 +125,7 @@ private:
         for (std::size_t k = first; k < steps.size(); ++k) {
             const order::proof_step& step = steps[k];
             switch (step.rule) {
+                case rule::only: require(false, "operators are forgotten later than at the start"); break;
                 case rule::lazy: follow_lazy(at, operand(step, 0), operand(step, 1)); break;
                 case rule::sink: follow_sink(at, operand(step, 0), operand(step, 1)); break;
                 case rule::within: follow_within(at, step); break;
@@ -234,6 +274,7 @@ private:
         const operator_index a = operand(step, 0);
         const operator_index b = operand(step, 1);
         const operator_index v = operand(step, 2);
+        require(a != b, "an operator before itself", a);
         require(v == a || v == b, "a dependency shown at a third operator", v);
         at.moved = true;
         const std::int64_t otherwise =
@@ -245,6 +286,7 @@ private:
         require(step.cases.size() == 2, "a choice without two cases");
         const operator_index a = operand(step, 0);
         const operator_index b = operand(step, 1);
+        require(a != b, "an operator before itself", a);
         for (const bool turned : {false, true}) {
             proof_place inner = at;
             inner.moved = true;
@@ -260,7 +302,6 @@ private:
                      const std::vector<operator_marks>& components, const ending& end,
                      const std::set<std::size_t>& decided, const std::set<std::size_t>& tried) const;
 
-    const tensor_graph* graph_;
     std::int64_t bound_;
     proof_place start_;
 };

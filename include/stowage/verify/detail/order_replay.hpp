@@ -94,6 +94,37 @@ struct order_facts {
         }
         return result;
     }
+    /// The program of the operators `kept` alone, numbered in that order, `number` giving the new number of
+    /// each; no operator is idle in it. In any order of the whole, leave out the others: what is alive then
+    /// is alive in the whole too.
+    template <class = void>
+    [[nodiscard]] order_facts only(const std::vector<operator_index>& kept,
+                                   const std::vector<operator_index>& number) const {
+        order_facts facts;
+        facts.before.resize(kept.size());
+        facts.after.resize(kept.size());
+        facts.tensors_of.resize(kept.size());
+        facts.idle.assign(kept.size(), 0);
+        constexpr auto none = static_cast<std::uint32_t>(-1);
+        std::vector<std::uint32_t> tensor_number(tensors.size(), none);
+        for (operator_index op = 0; op < kept.size(); ++op) {
+            facts.workspace.push_back(workspace[kept[op]]);
+            for (const operator_index before_it : neighbours(kept[op], true)) {
+                if (number[before_it] == no_operator) continue;
+                facts.before[op].push_back(number[before_it]);
+                facts.after[number[before_it]].push_back(op);
+            }
+            for (const std::uint32_t t : tensors_of[kept[op]]) {
+                if (tensor_number[t] == none) {
+                    tensor_number[t] = static_cast<std::uint32_t>(facts.tensors.size());
+                    facts.tensors.push_back({tensors[t].bytes, {}, tensors[t].starts, tensors[t].stays});
+                }
+                facts.tensors[tensor_number[t]].users.push_back(op);
+                facts.tensors_of[op].push_back(tensor_number[t]);
+            }
+        }
+        return facts;
+    }
     /// Marks `op` and all that it needs (or, backwards, all that needs it).
     template <class = void>
     void mark_needed(operator_index op, bool forwards, operator_marks& marks) const {
