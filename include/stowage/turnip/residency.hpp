@@ -361,7 +361,7 @@ private:
             moment_bound in_order(task_, model_, capacities_[0], asked_.machine, division);
             // Rounded sums are no proof: what is claimed is a trifle less.
             const double proven =
-                (1 - 1e-9) * in_order.improve(result_.makespan, std::min<std::uint64_t>(rounds, 400), clock);
+                (1 - 1e-9) * in_order.improve(result_.makespan, std::min<std::uint64_t>(rounds, 400), &clock);
             result_.makespan_lower_bound_in_order = std::max(result_.makespan_lower_bound_in_order, proven);
             found.push_back(in_order.gaps());
         }

@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <vector>
 
+#include <stowage/budget.hpp>
 #include <stowage/graph/tensor_graph.hpp>
 #include <stowage/turnip/detail/block_division.hpp>
 #include <stowage/turnip/detail/moment_versions.hpp>
@@ -67,8 +68,8 @@ public:
     }
 
     /// Raises the bound by so many rounds, each O(versions x blocks), or until it is `known`, the seconds of
-    /// a run, or the clock is exhausted. The bound, in seconds.
-    double improve(double known, std::size_t rounds, budget& clock) {
+    /// a run, or `clock`, if given, is exhausted. The bound, in seconds.
+    double improve(double known, std::size_t rounds, budget* clock = nullptr) {
         begin_from_one_moment();
         weights_ = best_weights_;
         prices_ = best_prices_;
@@ -79,7 +80,8 @@ public:
         const auto scale = static_cast<double>(blocks_);
         double length = 1;
         std::size_t stall = 0;
-        for (std::size_t round = 0; round < rounds && best_ < known * 0.9995 && !clock.exhausted(); ++round) {
+        for (std::size_t round = 0;
+             round < rounds && best_ < known * 0.9995 && (clock == nullptr || !clock->exhausted()); ++round) {
             double norm = 0;
             for (std::uint32_t k = 0; k < blocks_; ++k) {
                 const double mean = (way[k][0] + way[k][1] + way[k][2]) / 3;
