@@ -108,7 +108,7 @@ public:
     }
 
 private:
-    static constexpr std::uint64_t time_factor = 20;  // plans for least time are simulated one by one
+    static constexpr std::uint64_t time_factor = 25;  // plans for least time are simulated one by one
     static constexpr std::chrono::nanoseconds time_an_access{
         2'000};                                              // to stow and to write it, with a margin
     static constexpr std::uint64_t state_growth = 4;         // from one plan to the next, with a clock

@@ -81,10 +81,12 @@ public:
         std::array<leader, 2> leaders;  // of those by prices, and by class
         // What is lengthened so far that no layout fits may be faster still: some of it then moves inside the
         // device to make room.
-        const auto loosen = [&](const leader& near) {
-            for (std::size_t k = 1; loosens_ && k < near.shape && best > bound * 1.001 && account.spend(cost);
-                 ++k)
+        const auto loosen = [&](leader& near) {
+            for (std::size_t k = 1; loosens_ && !near.loosened && k < near.shape; ++k) {
+                if (best <= bound * 1.001 || !account.spend(cost)) return;
                 best = std::min(best, attempt(near.at, run, account, k));
+            }
+            near.loosened = true;
         };
         for (std::size_t k = 0; k < variants.size(); ++k) {
             if (best <= bound * 1.001 || !account.spend(cost)) return;
@@ -98,7 +100,7 @@ public:
         std::stable_sort(leaders.begin(), leaders.end(),
                          [](const leader& a, const leader& b) { return a.seconds < b.seconds; });
         leader fastest = leaders.front();
-        for (const leader& near : leaders) {
+        for (leader& near : leaders) {
             if (near.seconds <= 1.5 * best) loosen(near);
             first_shape_ = 0;
             for (const double reach : {1.0, 3.0, 8.0}) {
@@ -125,6 +127,7 @@ private:
         variant at{};
         double seconds = std::numeric_limits<double>::infinity();
         std::size_t shape = 0;  ///< the one that it was laid out in
+        bool loosened = false;
     };
     /// How rectangles are laid out, from the most to the least room for copies that hide.
     struct shape {
