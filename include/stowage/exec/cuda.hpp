@@ -201,7 +201,7 @@ public:
                 const bool well =
                     source_.run(source_.self, work.kind, work.vertex, work.slot, work.lane, lane.stream);
                 if (!well) {
-                    lane.has_remains = cudaEventRecord(end_of(place), lane.stream) == cudaSuccess;
+                    lane.keep_remains(end_of(place));
                     return submitted::threw;
                 }
                 code = cudaPeekAtLastError();
@@ -213,7 +213,7 @@ public:
         if (code != cudaSuccess) {
             lane.failure = detail::cuda_text(code);
             lost_ = detail::cuda_is_lost(lane.stream);
-            lane.has_remains = !lost_ && cudaEventRecord(end_of(place), lane.stream) == cudaSuccess;
+            if (!lost_) lane.keep_remains(end_of(place));
             return lost_ ? submitted::lost : submitted::refused;
         }
         ++lane.submitted;

@@ -64,6 +64,11 @@ struct cuda_lane {
         const std::uint32_t told = std::atomic_ref(*word).load(std::memory_order_acquire);
         return (told + most - number % most) % most < places.size();
     }
+    /// Work that was not taken may have left something in the stream, or lost the context already.
+    template <class = void>
+    void keep_remains(cudaEvent_t behind) noexcept {
+        has_remains = cudaEventRecord(behind, stream) == cudaSuccess || cuda_is_lost(stream);
+    }
     /// An announcement is not there yet, or something before `behind`, the event of the next place, of work
     /// that was not taken.
     template <class = void>
