@@ -49,6 +49,18 @@ TEST_CASE("a part of the time that is left, and the rest of it for another accou
     CHECK(budget({.time = 1ms}, budget::clock::now() - 1s).share_of_time(2).exhausted());
 }
 
+TEST_CASE("an account beside a spent one has states of its own and the same clock") {
+    budget spent({.states = 1});
+    CHECK_FALSE(spent.spend());
+    budget other = spent.beside(3);
+    CHECK(other.left() == 3);
+    CHECK_FALSE(other.exhausted());
+    CHECK(budget({.time = 0ns}).beside(3).exhausted());
+    CHECK_FALSE(detail::is_over(nullptr));
+    CHECK_FALSE(detail::is_over(&other));
+    CHECK(detail::is_over(&spent));
+}
+
 TEST_CASE("a request to stop ends the work") {
     std::stop_source source;
     budget account({.stop = source.get_token()});

@@ -100,6 +100,8 @@ public:
         if (deadline_) limits.time = time_left();
         return limits;
     }
+    /// An account of `states` units of its own that shares clock and stop token.
+    [[nodiscard]] budget beside(std::uint64_t states) const { return without_states().slice(states); }
     /// Books what a slice has spent.
     void settle(const budget& part) { spend(part.spent_); }
 
@@ -118,5 +120,14 @@ private:
     std::uint64_t next_look_ = 0;
     bool exhausted_ = false;
 };
+
+namespace detail {
+
+/// True if there is an account and it is exhausted.
+[[nodiscard]] inline bool is_over(budget* account) {
+    return account != nullptr && account->exhausted();
+}
+
+}  // namespace detail
 
 }  // namespace stowage

@@ -15,4 +15,7 @@ TEST_CASE("sums and multiples near the top of the range are errors, never small 
     CHECK(detail::align_up(9, 3) == 9);
     CHECK(detail::saturating_multiply(1LL << 32, 1LL << 32) == top);
     CHECK(detail::saturating_multiply(3, 4) == 12);
+    CHECK(detail::saturating_multiply(std::uint64_t{1} << 63U, 2) ==
+          std::numeric_limits<std::uint64_t>::max());
+    CHECK(detail::saturating_multiply(std::uint64_t{1} << 62U, 2) == std::uint64_t{1} << 63U);
 }

@@ -43,6 +43,27 @@ turnip::vertex_index vertex_of(const turnip::memgraph& graph, stowage::operator_
     return turnip::host;
 }
 
+turnip::taskgraph random_task(std::uint64_t seed, const stowage::test::random_program_options& shape,
+                              turnip::start_rule start) {
+    return turnip::make_taskgraph(stowage::make_tensor_graph(stowage::test::random_program(seed, shape)),
+                                  {.start = start});
+}
+
+/// Each seed one of the three.
+turnip::start_rule start_of(std::uint64_t seed) {
+    return static_cast<turnip::start_rule>(seed % 3);
+}
+
+/// Copies that take as long as operators.
+turnip::compile_options with_slow_copies(const turnip::taskgraph& task, std::int64_t quarters_of_least) {
+    turnip::compile_options options{.devices = {{.capacity = 0}}, .limits = {.states = 5'000}};
+    options.devices[0].capacity = turnip::compile(task, options).least_capacity * quarters_of_least / 4;
+    options.goal = turnip::goal::time;
+    options.machine.host_to_device_bytes_per_second = options.machine.device_to_host_bytes_per_second = 1e7;
+    options.machine.copy_seconds = 0;
+    return options;
+}
+
 }  // namespace
 
 TEST_CASE(
@@ -104,9 +125,7 @@ TEST_CASE("a clean tensor leaves for free, a dirty one goes out once, a dead one
 TEST_CASE("a bound that a short search proves is passed by no plan of a long one") {
     for (std::uint64_t seed = 40; seed < 60; ++seed) {
         CAPTURE(seed);
-        const turnip::taskgraph task = turnip::make_taskgraph(
-            stowage::make_tensor_graph(stowage::test::random_program(seed, {.operators = 14, .largest = 40})),
-            {.start = static_cast<turnip::start_rule>(seed % 3)});
+        const turnip::taskgraph task = random_task(seed, {.operators = 14, .largest = 40}, start_of(seed));
         turnip::compile_options options{.devices = {{.capacity = 0}}};
         options.devices[0].capacity = turnip::compile(task, options).least_capacity + 15;
         std::int64_t proven = 0;
@@ -125,10 +144,8 @@ TEST_CASE("a bound that a short search proves is passed by no plan of a long one
 TEST_CASE("least time: the memgraph is right, its time is the simulated one and no less than the bound") {
     for (std::uint64_t seed = 0; seed < 30; ++seed) {
         CAPTURE(seed);
-        const auto start = static_cast<turnip::start_rule>(seed % 3);
-        const turnip::taskgraph task = turnip::make_taskgraph(
-            stowage::make_tensor_graph(stowage::test::random_program(seed, {.operators = 12, .largest = 9})),
-            {.start = start});
+        const turnip::start_rule start = start_of(seed);
+        const turnip::taskgraph task = random_task(seed, {.operators = 12, .largest = 9}, start);
         turnip::compile_options options{.devices = {{.capacity = 0}}, .limits = {.states = 500}};
         const std::int64_t least = turnip::compile(task, options).least_capacity;
         options.devices[0].capacity = least + 6;
@@ -207,9 +224,7 @@ TEST_CASE("who made a buffer sends it to every device that reads it") {
 TEST_CASE("a clock that is over still leaves a memgraph that is right") {
     for (std::uint64_t seed = 0; seed < 12; ++seed) {
         CAPTURE(seed);
-        const turnip::taskgraph task = turnip::make_taskgraph(
-            stowage::make_tensor_graph(stowage::test::random_program(seed, {.operators = 14, .largest = 40})),
-            {.start = static_cast<turnip::start_rule>(seed % 3)});
+        const turnip::taskgraph task = random_task(seed, {.operators = 14, .largest = 40}, start_of(seed));
         turnip::compile_options options{.devices = {{.capacity = 0}},
                                         .limits = {.time = std::chrono::nanoseconds(0)}};
         const turnip::compiled none = turnip::compile(task, options);
@@ -235,9 +250,7 @@ TEST_CASE(
     int better = 0;
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
         CAPTURE(seed);
-        const turnip::taskgraph task = turnip::make_taskgraph(
-            stowage::make_tensor_graph(stowage::test::random_program(seed, {.operators = 20, .largest = 40})),
-            {.start = static_cast<turnip::start_rule>(seed % 3)});
+        const turnip::taskgraph task = random_task(seed, {.operators = 20, .largest = 40}, start_of(seed));
         turnip::compile_options options{.devices = {{.capacity = 0}}, .limits = {.states = 30}};
         options.devices[0].capacity = turnip::compile(task, options).least_capacity + 15;
         const turnip::compiled counted = turnip::compile(task, options);
@@ -251,20 +264,26 @@ TEST_CASE(
     CHECK(better > 0);
 }
 
+TEST_CASE("a clock beside no states at all is used up all the same") {
+    const turnip::taskgraph task =
+        random_task(3, {.operators = 20, .largest = 40}, turnip::start_rule::on_host);
+    turnip::compile_options options{.devices = {{.capacity = 0}},
+                                    .limits = {.states = 0, .time = std::chrono::minutes(1)}};
+    options.devices[0].capacity = turnip::compile(task, options).least_capacity + 15;
+    for (const auto goal : {turnip::goal::bytes, turnip::goal::time}) {
+        options.goal = goal;
+        const turnip::compiled made = turnip::compile(task, options);
+        REQUIRE(made.ok());
+        CHECK(stowage::verify::check_memgraph(task, made.memgraph).reason == "");
+    }
+}
+
 TEST_CASE("least time: plans by perturbed values are never slower, and now and then faster") {
     int faster = 0;
     for (std::uint64_t seed = 0; seed < 5; ++seed) {
         CAPTURE(seed);
-        const turnip::taskgraph task =
-            turnip::make_taskgraph(stowage::make_tensor_graph(stowage::test::random_program(
-                                       seed, {.operators = 40, .largest = 900})),
-                                   {.start = static_cast<turnip::start_rule>(seed % 3)});
-        turnip::compile_options options{.devices = {{.capacity = 0}}, .limits = {.states = 5'000}};
-        options.devices[0].capacity = turnip::compile(task, options).least_capacity * 5 / 4;
-        options.goal = turnip::goal::time;
-        options.machine.host_to_device_bytes_per_second = options.machine.device_to_host_bytes_per_second =
-            1e7;
-        options.machine.copy_seconds = 0;
+        const turnip::taskgraph task = random_task(seed, {.operators = 40, .largest = 900}, start_of(seed));
+        const turnip::compile_options options = with_slow_copies(task, 5);
         const turnip::compiled with = turnip::compile(task, options);
         const turnip::compiled without =
             turnip::compile(task, options, turnip::residency{{.perturbed_plans = 0}});
@@ -281,15 +300,8 @@ TEST_CASE("least time: a plan whose buffers come earlier than a layout has room 
     for (const std::uint64_t seed : {5U, 7U}) {  // in 10 of the first 12 programs it brings nothing
         CAPTURE(seed);
         const turnip::taskgraph task =
-            turnip::make_taskgraph(stowage::make_tensor_graph(stowage::test::random_program(
-                                       seed, {.operators = 60, .largest = 900})),
-                                   {.start = turnip::start_rule::steady});
-        turnip::compile_options options{.devices = {{.capacity = 0}}, .limits = {.states = 5'000}};
-        options.devices[0].capacity = turnip::compile(task, options).least_capacity * 3 / 2;
-        options.goal = turnip::goal::time;
-        options.machine.host_to_device_bytes_per_second = options.machine.device_to_host_bytes_per_second =
-            1e7;
-        options.machine.copy_seconds = 0;
+            random_task(seed, {.operators = 60, .largest = 900}, turnip::start_rule::steady);
+        const turnip::compile_options options = with_slow_copies(task, 6);
         const turnip::compiled with =
             turnip::compile(task, options, turnip::residency{{.perturbed_plans = 0}});
         const turnip::compiled without = turnip::compile(

@@ -2,9 +2,11 @@
 // Arithmetic on byte counts that cannot wrap: a sum beyond 2^63 - 1 is an overflow_error, never a small
 // number.
 
+#include <concepts>
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <type_traits>
 
 #include <stowage/error.hpp>
 
@@ -18,11 +20,12 @@ namespace stowage::detail {
     return sum;
 }
 
-/// a * b, held at 2^63 - 1 where it would pass it: for keys and scores, where order matters and not the
-/// value.
-[[nodiscard]] constexpr std::int64_t saturating_multiply(std::int64_t a, std::int64_t b) noexcept {
-    std::int64_t product = 0;
-    if (__builtin_mul_overflow(a, b, &product)) return std::numeric_limits<std::int64_t>::max();
+/// a * b of numbers that are not negative, held at the largest one where it would pass it: for keys, scores
+/// and limits, where order matters and not the value.
+template <std::integral Number>
+[[nodiscard]] constexpr Number saturating_multiply(Number a, std::type_identity_t<Number> b) noexcept {
+    Number product = 0;
+    if (__builtin_mul_overflow(a, b, &product)) return std::numeric_limits<Number>::max();
     return product;
 }
 

@@ -79,10 +79,9 @@ concept device_news = requires(D& d, lane_index lane, completion& end, std::int6
 
 /// A machine that carries out memgraphs: see device_memory, device_lanes and device_news. It may have
 /// `suggested_window()` and `suggested_copy_chunk_bytes()`, for an executor whose user names none;
-/// `left()`, the leftover of
-/// a run whose work has all ended, which is asked before `end()` until there is none or the watchdog's
-/// patience is over; and `abandon()`, which is told that the executor waits for nothing of this run any more:
-/// then `end()` must not either.
+/// `left()`, the leftover of a run whose work has all ended, which is asked before `end()` until there is
+/// none or the watchdog's patience is over; and `abandon()`, which is told that the executor waits for
+/// nothing of this run any more: then `end()` must not either.
 template <class D>
 concept device = requires {
     typename D::native_handle;

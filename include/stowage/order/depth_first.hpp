@@ -93,8 +93,7 @@ struct depth_first {
                 }
                 order.push_back(op);
                 open.pop_back();
-                if (account != nullptr && order.size() % steps_between_looks == 0 && account->exhausted())
-                    return {};
+                if (order.size() % steps_between_looks == 0 && stowage::detail::is_over(account)) return {};
             }
         }
         return order;

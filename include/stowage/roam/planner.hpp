@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <stowage/budget.hpp>
+#include <stowage/detail/checked.hpp>
 #include <stowage/error.hpp>
 #include <stowage/graph/liveness.hpp>
 #include <stowage/graph/make_tensor_graph.hpp>
@@ -74,13 +75,13 @@ template <class = void>
     return limits;
 }
 
-/// The share of the order search: twice the states, if there is such a number, and of a wall-clock budget no
+/// The share of the order search: twice the states, and of a wall-clock budget no
 /// more than leaves time for a first layout, which takes some 200 ns a buffer and an operator.
 template <class = void>
 [[nodiscard]] search_limits order_share(search_limits limits, double share, const tensor_graph& graph) {
     const std::optional<std::chrono::nanoseconds> whole = limits.time;
     limits = share_of(limits, share);
-    limits.states += std::min(limits.states, std::numeric_limits<std::uint64_t>::max() - limits.states);
+    limits.states = stowage::detail::saturating_multiply(limits.states, 2);
     if (whole) {
         const std::chrono::nanoseconds layout(200 * (graph.buffer_count() + graph.operator_count()));
         limits.time = std::max(std::chrono::nanoseconds(0), std::min(*limits.time, *whole - layout));

@@ -31,12 +31,7 @@ public:
           is_there_(program.buffer_count() * devices, 0), lasting_(program.buffer_count(), 0) {}
 
     /// An operator of the forward pass.
-    void put(operator_index op, memory_index device) {
-        placement_[op] = device;
-        for (const buffer_index b : program_.reads(op))
-            there(b, device) = 1;
-        write(op, device, true);
-    }
+    void put(operator_index op, memory_index device) { run(op, device, true); }
     /// Another operator: where most bytes are that the forward pass left or that are there from the start;
     /// of equals, and without those, where most bytes are of what it reads; then the device before.
     void follow(operator_index op) {
@@ -56,10 +51,7 @@ public:
                 best = d;
         }
         last_ = best;
-        placement_[op] = best;
-        for (const buffer_index b : program_.reads(op))
-            there(b, best) = 1;
-        write(op, best, false);
+        run(op, best, false);
     }
     [[nodiscard]] std::vector<memory_index>& placement() { return placement_; }
 
@@ -71,8 +63,11 @@ private:
     [[nodiscard]] char& there(buffer_index b, memory_index device) {
         return is_there_[static_cast<std::size_t>(b) * devices_ + device];
     }
-    /// What it writes is on its device only.
-    void write(operator_index op, memory_index device, bool forward) {
+    /// What it reads is on its device then too, what it writes there only.
+    void run(operator_index op, memory_index device, bool forward) {
+        placement_[op] = device;
+        for (const buffer_index b : program_.reads(op))
+            there(b, device) = 1;
         for (const buffer_index b : program_.writes(op)) {
             for (memory_index d = 0; d < devices_; ++d)
                 there(b, d) = d == device ? 1 : 0;
@@ -104,17 +99,16 @@ template <class = void>
     if (devices == 0) throw error("a placement needs at least one device");
     constexpr int rounds = 8;
     const std::vector<stage> stages = stages_of(program);
+    std::vector<double> seconds(program.operator_count(), 0);
     std::vector<operator_index> forward;
     std::vector<double> weights;
     for (const operator_index op : order) {
+        seconds[op] = operator_seconds(program, op, m);
         if (stages[op] != stage::forward) continue;
         forward.push_back(op);
-        weights.push_back(operator_seconds(program, op, m));
+        weights.push_back(seconds[op]);
     }
     if (forward.empty() || forward.size() == order.size()) return place_in_parts(program, order, devices, m);
-    std::vector<double> seconds(program.operator_count(), 0);
-    for (const operator_index op : order)
-        seconds[op] = operator_seconds(program, op, m);
     std::vector<memory_index> best;
     double least = 0;
     for (int round = 0; round < rounds; ++round) {

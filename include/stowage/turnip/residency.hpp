@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <stowage/budget.hpp>
+#include <stowage/detail/checked.hpp>
 #include <stowage/graph/tensor_graph.hpp>
 #include <stowage/layout/capacity.hpp>
 #include <stowage/status.hpp>
@@ -73,9 +74,8 @@ public:
         result_.order.assign(order.begin(), order.end());
         for (const memory_limit& limit : asked.devices)
             capacities_.push_back(limit.capacity);
-        const budget::clock::time_point begin = budget::clock::now();
         model_ = make_residency_model(task, order, asked.alignment);
-        keep_time_to_finish(begin);
+        keep_time_to_finish();
     }
 
     [[nodiscard]] compiled operator()() {
@@ -119,19 +119,16 @@ private:
     /// With a clock the steps of planning keep their measure too, so that each gets its turn.
     [[nodiscard]] static search_limits counting_states(search_limits limits) {
         limits.states_too = true;
+        if (limits.time) limits.states = std::max<std::uint64_t>(limits.states, 1);  // they grow by factors
         return limits;
     }
     /// What cannot be broken off: a plan is stowed, written and, where time is the goal, run in simulation.
-    void keep_time_to_finish(budget::clock::time_point begin) {
+    void keep_time_to_finish() {
         if (!limits_.time) return;
         const auto finish = (asked_.goal == goal::time ? 2 : 1) * time_an_access *
                             static_cast<std::int64_t>(model_.accesses.size());
-        limits_.time = std::max(std::chrono::nanoseconds(0), *limits_.time - finish);
-        account_ = budget(limits_, begin);
-    }
-    /// An account of as many states as one plan is given; the clock goes on.
-    [[nodiscard]] budget new_account(std::uint64_t states) const {
-        return account_.without_states().slice(states);
+        limits_.time = std::max(std::chrono::nanoseconds(0), *account_.time_left() - finish);
+        account_ = budget(limits_);
     }
     /// False, with the reason, where an operator's operands or what is alive do not fit.
     [[nodiscard]] bool has_room() {
@@ -278,20 +275,10 @@ private:
         residency_state quick(model, capacities_);
         insert_by_value(quick, hints.values);
         value_by_device(model, quick.cost(), hints);
-        budget part = new_account(limits_.states);
+        budget part = account_.beside(limits_.states);
         residency_planner planner(task_, model, capacities_, limits_, options_.hard_layouts);
         stowed_plan plan;
-        if (!planner(hints, false, part, plan)) return;
-        if (asked_.goal == goal::bytes && plan.lines.bytes_moved >= result_.bytes_moved) return;
-        const host_plan on_host = place_on_host(plan);
-        if (on_host.bytes > asked_.host.capacity) return;
-        memgraph made = write_memgraph(task_, plan.lines, asked_);
-        if (asked_.goal == goal::time) {
-            const double seconds = seconds_of(made);
-            if (seconds >= result_.makespan) return;
-            result_.makespan = seconds;
-        }
-        take(plan, std::move(made));
+        if (!planner(hints, false, part, plan) || !offer(plan).taken) return;
         model_ = std::move(model);
         hints_ = std::move(hints);
     }
@@ -315,14 +302,12 @@ private:
     void use_time_left() {
         while (limits_.time && !account_.without_states().exhausted() &&
                result_.bytes_moved > result_.bytes_moved_lower_bound) {
-            limits_.states *=
-                std::min(state_growth, std::numeric_limits<std::uint64_t>::max() / limits_.states);
+            limits_.states = stowage::detail::saturating_multiply(limits_.states, state_growth);
             ++limits_.seed;
-            budget part = new_account(limits_.states);
+            budget part = account_.beside(limits_.states);
             residency_planner planner(task_, model_, capacities_, limits_, options_.hard_layouts);
             stowed_plan plan;
-            const bool better = planner(hints_, false, part, plan) &&
-                                plan.lines.bytes_moved < result_.bytes_moved && accept(plan);
+            const bool better = planner(hints_, false, part, plan) && offer(plan).taken;
             if (!better && !part.exhausted()) return;
         }
     }
@@ -330,20 +315,14 @@ private:
     void find_faster() {
         if (account_.without_states().exhausted()) return;
         const std::vector<timed_gaps> timed = bound_by_moments();
-        budget account = new_account(limits_.states * time_factor);
+        budget account = account_.beside(stowage::detail::saturating_multiply(limits_.states, time_factor));
         time_planner planner(task_, model_, capacities_, asked_.machine, limits_, options_.perturbed_plans,
                              options_.loosened_plans);
         const auto run = [&](stowed_plan& plan) {
-            const host_plan on_host = place_on_host(plan);
-            if (on_host.bytes > asked_.host.capacity) return std::numeric_limits<double>::infinity();
-            memgraph made = write_memgraph(task_, plan.lines, asked_);
-            const double seconds = seconds_of(made);
-            if (seconds < result_.makespan) {
-                take(plan, std::move(made));
-                result_.makespan = seconds;
-            }
-            if (asked_.on_progress) asked_.on_progress({result_.makespan, result_.makespan_lower_bound});
-            return seconds;
+            const offered made = offer(plan);
+            if (asked_.on_progress && made.seconds < std::numeric_limits<double>::infinity())
+                asked_.on_progress({result_.makespan, result_.makespan_lower_bound});
+            return made.seconds;
         };
         planner(hints_, timed, result_.makespan_lower_bound, result_.makespan, run, account);
     }
@@ -390,6 +369,27 @@ private:
         }
         take(plan, write_memgraph(task_, plan.lines, asked_));
         return true;
+    }
+    struct offered {
+        double seconds =
+            std::numeric_limits<double>::infinity();  // where time is the goal and it may be used
+        bool taken = false;
+    };
+    /// Replaces the answer by a plan that is better by what is asked for, if the host has room for it.
+    offered offer(stowed_plan& plan) {
+        const bool by_time = asked_.goal == goal::time;
+        if (!by_time && plan.lines.bytes_moved >= result_.bytes_moved) return {};
+        if (place_on_host(plan).bytes > asked_.host.capacity) return {};
+        memgraph made = write_memgraph(task_, plan.lines, asked_);
+        offered result{.taken = true};
+        if (by_time) {
+            result.seconds = seconds_of(made);
+            result.taken = result.seconds < result_.makespan;
+        }
+        if (!result.taken) return result;
+        if (by_time) result_.makespan = result.seconds;
+        take(plan, std::move(made));
+        return result;
     }
     void take(const stowed_plan& plan, memgraph made) {
         result_.memgraph = std::move(made);

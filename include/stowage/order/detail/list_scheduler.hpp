@@ -103,7 +103,7 @@ template <ready_choice Choice>
     order.reserve(count);
     std::int64_t peak = 0;
     while (order.size() < count) {
-        if (account != nullptr && order.size() % steps_between_looks == 0 && account->exhausted()) return {};
+        if (order.size() % steps_between_looks == 0 && stowage::detail::is_over(account)) return {};
         const operator_index op = choice.pick(state.live(), peak);
         ready[op] = 0;
         order.push_back(op);

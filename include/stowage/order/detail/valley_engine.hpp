@@ -52,7 +52,7 @@ struct search_effort {
     }
     template <class = void>
     [[nodiscard]] bool exhausted() const {
-        return states >= state_limit || (account != nullptr && account->exhausted());
+        return states >= state_limit || stowage::detail::is_over(account);
     }
 };
 

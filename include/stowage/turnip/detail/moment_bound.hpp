@@ -81,7 +81,7 @@ public:
         double length = 1;
         std::size_t stall = 0;
         for (std::size_t round = 0;
-             round < rounds && best_ < known * 0.9995 && (clock == nullptr || !clock->exhausted()); ++round) {
+             round < rounds && best_ < known * 0.9995 && !stowage::detail::is_over(clock); ++round) {
             double norm = 0;
             for (std::uint32_t k = 0; k < blocks_; ++k) {
                 const double mean = (way[k][0] + way[k][1] + way[k][2]) / 3;

@@ -59,22 +59,21 @@ private:
         return state;
     }
     /// Parkings that did not come about, or whose buffer goes from the peer to the host.
-    static std::size_t drop_useless(const residency_model& model, const residency_state& state,
-                                    std::vector<parking>& parked) {
-        std::vector<std::vector<std::uint32_t>> begin(model.steps.size() + 1);  // by step: parkings
-        for (std::uint32_t k = 0; k < parked.size(); ++k)
-            begin[model.parking_gates[k]].push_back(k);
+    std::size_t drop_useless(const residency_model& model, const residency_state& state,
+                             std::vector<parking>& parked) const {
+        std::vector<std::vector<std::uint32_t>> of_buffer(task_.program.buffer_count());
         std::vector<char> useless(parked.size(), 0);
-        for (const std::uint32_t k : begin[0])
-            useless[k] = 1;
+        for (std::uint32_t k = 0; k < parked.size(); ++k) {
+            useless[k] = model.parking_gates[k] == 0 ? 1 : 0;
+            of_buffer[parked[k].buffer].push_back(k);
+        }
         for (std::uint32_t g = 0; g < model.gaps.size(); ++g) {
             const model_gap& gap = model.gaps[g];
             const model_instance& at = model.instances[gap.instance];
-            if (state.is_kept(g) || gap.lower == 0) continue;
-            for (std::uint32_t s = gap.lower - 1; s <= gap.upper && !gap.wrapped; ++s) {
-                for (const std::uint32_t k : begin[s]) {
-                    if (parked[k].buffer == at.buffer && parked[k].peer == at.device) useless[k] = 1;
-                }
+            if (state.is_kept(g) || gap.lower == 0 || gap.wrapped) continue;
+            for (const std::uint32_t k : of_buffer[at.buffer]) {
+                const std::uint32_t gate = model.parking_gates[k];
+                if (parked[k].peer == at.device && gate + 1 >= gap.lower && gate <= gap.upper) useless[k] = 1;
             }
         }
         std::size_t kept = 0;

@@ -64,20 +64,20 @@ public:
     /// problem, each about as long.
     void improve(std::int64_t known, std::size_t evaluations, std::size_t rounds = 0,
                  budget* clock = nullptr) {
-        clock_ = clock;
         const auto target = static_cast<double>(known) * (1 - 1e-7);
         best_ = evaluate();
         best_prices_ = prices_;
         const std::size_t searches = std::min<std::size_t>(evaluations / 2, most_searches);
         std::size_t stuck = 0;
-        for (std::size_t k = 0; k < searches && best_ < target && stuck < 8 && may_go_on(); ++k) {
+        for (std::size_t k = 0;
+             k < searches && best_ < target && stuck < 8 && !stowage::detail::is_over(clock); ++k) {
             const std::size_t step = most_overfull();
             if (step == free_.size()) break;
             search_line(step);
             stuck = note(evaluate()) ? 0 : stuck + 1;
         }
         shares_.assign(gaps_.size(), 0.5);
-        if (!relax(target, rounds)) climb(target, evaluations - searches);
+        if (!relax(target, rounds, clock)) climb(target, evaluations - searches, clock);
         prices_ = best_prices_;
     }
     /// The bound at the best prices, in whole arithmetic: rounding cannot make it too large.
@@ -126,7 +126,6 @@ public:
 private:
     static constexpr std::size_t most_searches = 120;
 
-    [[nodiscard]] bool may_go_on() const { return clock_ == nullptr || !clock_->exhausted(); }
     /// Takes decided gaps out of the problem: kept ones out of the free bytes, the others into the constant.
     void settle(std::span<const gap_decision> decided) {
         out_once_.assign(model_.versions.size(), 0);
@@ -310,7 +309,7 @@ private:
     }
     /// Rounds of the relaxed problem, from the best prices; false if none. Made smaller, it gets more of
     /// them.
-    bool relax(double target, std::size_t rounds) {
+    bool relax(double target, std::size_t rounds, budget* clock) {
         const std::size_t stretch = 40;
         if (rounds < stretch || best_ >= target || gaps_.empty()) return false;
         const compact_relaxation compact(model_, gaps_, first_, out_, free_);
@@ -319,7 +318,8 @@ private:
         rounds = rounds * (gaps_.size() + free_.size()) / (small.gaps.size() + small.lacking.size());
         relaxation solver(small, compact.fold(best_prices_));
         std::vector<double> absent;
-        for (std::size_t done = stretch; done <= rounds && best_ < target && may_go_on(); done += stretch) {
+        for (std::size_t done = stretch; done <= rounds && best_ < target && !stowage::detail::is_over(clock);
+             done += stretch) {
             solver.run(stretch);
             prices_ = compact.unfold(solver.prices());
             const double now = evaluate();
@@ -339,13 +339,13 @@ private:
         return true;
     }
     /// Steps along subgradients with momentum, as long as the target lies above.
-    void climb(double target, std::size_t rounds) {
+    void climb(double target, std::size_t rounds, budget* clock) {
         std::vector<double> direction(prices_.size(), 0);
         double length = 1;
         std::size_t stall = 0;
         prices_ = best_prices_;
-        for (std::size_t round = 0; round < rounds && best_ < target && length > 1e-6 && may_go_on();
-             ++round) {
+        for (std::size_t round = 0;
+             round < rounds && best_ < target && length > 1e-6 && !stowage::detail::is_over(clock); ++round) {
             const double value = evaluate();
             for (std::size_t k = 0; k < shares_.size(); ++k)
                 shares_[k] += 0.05 * (stayed_[k] - shares_[k]);
@@ -373,7 +373,6 @@ private:
 
     static constexpr std::uint32_t none = ~std::uint32_t{0};
     const residency_model& model_;
-    budget* clock_ = nullptr;  // of the running improvement
     std::vector<double> prices_;
     std::vector<std::int64_t> free_;  // by step: bytes beside those that must be there
     std::int64_t constant_;           // bytes that move whatever is open

@@ -296,7 +296,7 @@ private:
     /// may be less that does.
     void search_slack(residency_hints hints, const slack& withheld, std::int64_t least, const budget& clock,
                       stowed_plan& best) {
-        budget account = clock.without_states().slice(limits_.states);
+        budget account = clock.beside(limits_.states);
         const std::vector<char> start = hints.start;
         double lower = 0;
         double upper = 1;
@@ -317,7 +317,7 @@ private:
     /// are, the more tries.
     void search_other_values(residency_hints hints, const slack& withheld, std::int64_t least,
                              const budget& clock, stowed_plan& best) {
-        budget account = clock.without_states().slice(limits_.states);
+        budget account = clock.beside(limits_.states);
         stowage::detail::splitmix64 random(limits_.seed);
         const std::vector<double> values = hints.values;
         hints.start.clear();

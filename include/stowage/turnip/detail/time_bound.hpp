@@ -254,7 +254,7 @@ void bound_makespan(const taskgraph& task, const residency_model& model, const m
     const std::size_t sharper_moments = std::min<std::size_t>(16, 3'000'000 / (1 + model.accesses.size()));
     const double lanes = lane_bound(pool, task.devices, asked.machine);
     const auto bound = [&](bool fixed_order) {
-        const bool sharper = asked.goal == goal::time && (pool.clock == nullptr || !pool.clock->exhausted());
+        const bool sharper = asked.goal == goal::time && !stowage::detail::is_over(pool.clock);
         return time_bound(task, model, order, asked.devices[0].capacity, lanes, asked.machine, fixed_order,
                           sharper ? sharper_moments : 0);
     };
