@@ -39,6 +39,7 @@ struct llama_arguments {
     std::uint64_t seeds = 100;
     std::uint64_t seed = 1;
     int repeats = 5;
+    std::uint64_t states = stowage::turnip::compile_options{}.limits.states;
     bool seven_billion = false;
     bool rivals = true;
     bool least = true;
@@ -123,7 +124,7 @@ public:
                      number(given_.run.batch), number(given_.run.sequence), number(given_.run.devices),
                      given_.run.devices == 1 ? "" : "s", program_.operator_count());
         if constexpr (Machine::is_host) sequential();
-        const auto whole = compile(1.0, false);
+        const auto whole = compile(1.0);
         if (!whole) return false;
         needed_ = whole->memgraph.arena_bytes;
         std::fprintf(out_, "%-24s %9s %9s %9s %7s %9s %7s %8s  %s\n", "way to run", "MB a dev.", "moved MB",
@@ -138,7 +139,7 @@ public:
         int enough = 100;
         for (const int percent : {75, 50, 30}) {
             const std::string name = std::to_string(percent) + "% of it";
-            if (const auto made = compile(percent / 100.0, false)) {
+            if (const auto made = compile(percent / 100.0)) {
                 measure(name, made->memgraph);
                 enough = percent;
             } else {
@@ -164,9 +165,11 @@ private:
         return std::chrono::duration<double>(clock::now() - start).count();
     }
 
-    [[nodiscard]] std::optional<stowage::turnip::compiled> compile(double part, bool fixed_order) {
+    [[nodiscard]] std::optional<stowage::turnip::compiled> compile(
+        double part, bool fixed_order = false, stowage::turnip::goal goal = stowage::turnip::goal::time) {
         stowage::turnip::compile_options options{
-            .goal = stowage::turnip::goal::time, .fixed_order = fixed_order, .alignment = Machine::alignment};
+            .goal = goal, .fixed_order = fixed_order, .alignment = Machine::alignment};
+        options.limits.states = given_.states;
         for (std::int64_t d = 0; d < given_.run.devices; ++d) {
             const std::int64_t all = needed_.empty() ? 0 : needed_[static_cast<std::size_t>(d)];
             const auto capacity = static_cast<std::int64_t>(part * static_cast<double>(all));
@@ -185,19 +188,20 @@ private:
     /// The least capacity at which a memgraph is found, to 1% of what all needs: by halves below `percent`,
     /// at which there is one.
     void least(int percent) {
-        std::optional<stowage::turnip::compiled> best;
+        bool found = false;
         for (int too_little = 0; percent - too_little > 1;) {
             const int middle = (percent + too_little) / 2;
-            if (auto made = compile(middle / 100.0, false)) {
+            if (compile(middle / 100.0, false, stowage::turnip::goal::bytes)) {
                 percent = middle;
-                best = std::move(made);
+                found = true;
             } else {
                 too_little = middle;
             }
         }
         const std::string name = "least: " + std::to_string(percent) + "%";
-        if (best)
-            measure(name, best->memgraph);
+        const auto made = found ? compile(percent / 100.0) : std::nullopt;
+        if (made)
+            measure(name, made->memgraph);
         else
             std::fprintf(out_, "%-24s see above\n", name.c_str());
     }

@@ -54,6 +54,7 @@ inline void add_llama_options(CLI::App& app, llama_arguments& given, std::string
     app.add_option("--repeats", given.repeats, "timed runs, of which the fastest counts")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
+    app.add_option("--states", given.states, "search states of each compilation")->capture_default_str();
     app.add_flag("!--no-rivals", given.rivals, "leave out the other ways to run");
     app.add_flag("!--no-least", given.least, "leave out the search for the least capacity");
 }

@@ -61,7 +61,7 @@ struct row {
     return made;
 }
 
-[[nodiscard]] row plan(const scenario& what, const turnip::machine& m) {
+[[nodiscard]] row planned(const scenario& what, const turnip::machine& m) {
     using turnip::schedule;
     row result;
     result.what = what;
@@ -229,7 +229,7 @@ int main(int argc, char** argv) {
             machine_file.empty() ? default_machine : io::read_machine(machine_file);
         std::vector<row> rows;
         for (const scenario& what : scenarios)
-            rows.push_back(plan(what, machine));
+            rows.push_back(planned(what, machine));
         if (!svg_file.empty()) io::write_file(svg_file, plot(rows));
         print_table(rows);
     } catch (const CLI::ParseError& error) {

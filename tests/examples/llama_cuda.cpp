@@ -89,6 +89,7 @@ struct answer {
     given.run.scratch = examples::cuda_machine::scratch_bytes(given);
     given.seeds = 2;
     given.repeats = 1;
+    given.states = 2'000;
     given.least = layers == 1 && devices == 1 && !training;
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::tmpfile(), std::fclose);
     answer result;

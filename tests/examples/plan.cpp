@@ -103,7 +103,7 @@ TEST_CASE("a captured training step: plan, report, picture and graph are written
     const test::outcome run =
         test::run(executable + " " + input + " -o " + out + " --html " + (folder.path() / "r.html").string() +
                   " --svg " + (folder.path() / "p.svg").string() + " --dot " +
-                  (folder.path() / "g.dot").string() + " --alignment 512 --compare");
+                  (folder.path() / "g.dot").string() + " --alignment 512 --compare --budget 1");
     REQUIRE(run.status == 0);
     CHECK(run.out.find("288.00 MiB") != std::string::npos);
     CHECK(run.out.find("lescea+llfb-fit") != std::string::npos);
@@ -163,7 +163,7 @@ TEST_CASE("several programs: a table, or one JSON object") {
     const std::string both = " " + cases + "deferred-weight-gradients.program.json " + cases +
                              "workspace-decides-the-order.program.json";
     CHECK(test::run(executable + both).out.find("workspace-decides-the-order") != std::string::npos);
-    const json answer = json::parse(test::run(executable + " --json --compare" + both).out);
+    const json answer = json::parse(test::run(executable + " --json --compare --budget 1" + both).out);
     REQUIRE(answer["plans"].size() == 2);
     std::vector<std::string> planners;
     for (const json& entry : answer["plans"][1]["compare"])
