@@ -54,6 +54,8 @@ struct arguments : examples::search_arguments {
     bool simulate = false;
     bool json = false;
 
+    arguments() { default_states = 400'000; }  // for bytes; a search for time tries many times as much
+
     [[nodiscard]] bool simulates() const { return simulate || !trace_file.empty(); }
 };
 
@@ -283,6 +285,8 @@ void add_options(CLI::App& app, arguments& given) {
         ->type_name("BYTES")
         ->capture_default_str();
     given.add_to(app);
+    app.get_option("--states")
+        ->description("limit of each search in states (default 400000, with --goal time 200000)");
     app.add_flag("--simulate", given.simulate, "run it in virtual time");
     app.add_option("--machine", given.machine_file, "speeds of the machine (JSON)")->type_name("FILE");
     app.add_option("--html", given.html_file, "write the report")->type_name("FILE");
@@ -302,6 +306,7 @@ void check(arguments& given) {
         if (!given.host)
             throw CLI::ValidationError("--host", "`" + *given.host_text + "` is no number of bytes");
     }
+    if (given.goal == "time") given.default_states = search_limits{}.states;
     given.check_budget();
     examples::check_distinct({given.memgraph_file, given.html_file, given.trace_file, given.json ? "-" : ""});
 }
