@@ -57,6 +57,7 @@ struct search_arguments {
     std::optional<double> budget;         // seconds
     std::optional<std::uint64_t> states;  // none: default_states
     std::uint64_t default_states = stowage::search_limits{}.states;
+    std::string states_note = {};  // what the help says beside the default
     unsigned threads = 1;
     std::uint64_t seed = 1;
 
@@ -74,7 +75,8 @@ struct search_arguments {
         auto* seconds =
             app.add_option("--budget", budget, "seconds, from the end of reading")->type_name("SECONDS");
         app.add_option("--states", states,
-                       "limit of each search in states (default " + std::to_string(default_states) + ")")
+                       "limit of each search in states (default " + std::to_string(default_states) +
+                           states_note + ")")
             ->check(whole_number())
             ->excludes(seconds);
         app.add_option("--threads", threads, "threads that may be used")

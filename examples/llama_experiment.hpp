@@ -185,21 +185,20 @@ private:
         if (!verdict) throw std::logic_error("the memgraph was not verified: " + verdict.reason);
         return made;
     }
-    /// The least capacity at which a memgraph is found, to 1% of what all needs: by halves below `percent`,
+    /// The least capacity at which a memgraph is found, to 1% of what all needs: by halves below `enough`,
     /// at which there is one.
-    void least(int percent) {
-        bool found = false;
+    void least(int enough) {
+        int percent = enough;
         for (int too_little = 0; percent - too_little > 1;) {
             const int middle = (percent + too_little) / 2;
             if (compile(middle / 100.0, false, stowage::turnip::goal::bytes)) {
                 percent = middle;
-                found = true;
             } else {
                 too_little = middle;
             }
         }
         const std::string name = "least: " + std::to_string(percent) + "%";
-        const auto made = found ? compile(percent / 100.0) : std::nullopt;
+        const auto made = percent < enough ? compile(percent / 100.0) : std::nullopt;
         if (made)
             measure(name, made->memgraph);
         else
@@ -501,7 +500,7 @@ private:
     // Other ways to run, at half the memory.
 
     void others() {
-        const auto half = compile(0.5, false);
+        const auto half = compile(0.5);
         if (!half) return;
         synchronous(half->memgraph);
         if (const auto fixed = compile(0.5, true)) measure("50%, fixed order", fixed->memgraph);

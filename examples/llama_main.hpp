@@ -3,10 +3,13 @@
 // differ, or there was an error; 2: wrong options; 3: there is no CUDA device here.
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <exception>
 #include <iostream>
+#include <limits>
 #include <string>
 
+#include "command_line.hpp"
 #include "llama_experiment.hpp"
 #include "llama_programs.hpp"
 #if defined(STOWAGE_HAS_CUDA)
@@ -22,39 +25,25 @@ inline void add_llama_options(CLI::App& app, llama_arguments& given, std::string
            "host: OpenBLAS on its threads; cuda: cuBLAS on CUDA devices, where this was built with it")
         ->check(CLI::IsMember({"host", "cuda"}))
         ->capture_default_str();
-    app.add_option("--layers", given.shape.layers, "layers")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
-    app.add_option("--hidden", given.shape.hidden, "width")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
-    app.add_option("--heads", given.shape.heads, "attention heads")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
-    app.add_option("--ffn", given.shape.ffn, "width between")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
-    app.add_option("--vocabulary", given.shape.vocabulary, "tokens that there are")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
+    const auto add = [&]<class Number>(const char* name, Number& number, const char* what,
+                                       std::uint64_t least = 0,
+                                       std::uint64_t most = std::numeric_limits<Number>::max()) {
+        app.add_option(name, number, what)->check(whole_number(least, most))->capture_default_str();
+    };
+    constexpr std::uint64_t widest = 1 << 20;  // so that the bytes of no tensor overflow
+    add("--layers", given.shape.layers, "layers", 1, 10'000);
+    add("--hidden", given.shape.hidden, "width", 1, widest);
+    add("--heads", given.shape.heads, "attention heads", 1, widest);
+    add("--ffn", given.shape.ffn, "width between", 1, widest);
+    add("--vocabulary", given.shape.vocabulary, "tokens that there are", 1, widest);
     app.add_flag("--7b", given.seven_billion, "the shape of LLaMA 7B");
-    app.add_option("--sequence", given.run.sequence, "tokens of a sequence")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
-    app.add_option("--batch", given.run.batch, "sequences")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
-    app.add_option("--devices", given.run.devices,
-                   "devices: each has a compute lane and an arena on the host")
-        ->check(CLI::Range(1, 4))
-        ->capture_default_str();
-    app.add_option("--seeds", given.seeds, "runs in an order by chance, at each capacity")
-        ->capture_default_str();
-    app.add_option("--seed", given.seed, "of the weights")->capture_default_str();
-    app.add_option("--repeats", given.repeats, "timed runs, of which the fastest counts")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
-    app.add_option("--states", given.states, "search states of each compilation")->capture_default_str();
+    add("--sequence", given.run.sequence, "tokens of a sequence", 1, widest);
+    add("--batch", given.run.batch, "sequences", 1, 1024);
+    add("--devices", given.run.devices, "devices: each has a compute lane and an arena on the host", 1, 4);
+    add("--seeds", given.seeds, "runs in an order by chance, at each capacity");
+    add("--seed", given.seed, "of the weights");
+    add("--repeats", given.repeats, "timed runs, of which the fastest counts", 1);
+    add("--states", given.states, "search states of each compilation");
     app.add_flag("!--no-rivals", given.rivals, "leave out the other ways to run");
     app.add_flag("!--no-least", given.least, "leave out the search for the least capacity");
 }

@@ -34,6 +34,9 @@ namespace {
 using nlohmann::ordered_json;
 using namespace stowage;
 
+// More than the library's, which a search for time keeps: it tries many times as much.
+constexpr std::uint64_t states_for_bytes = 400'000;
+
 struct arguments : examples::search_arguments {
     std::string program;
     std::string capacity_text;
@@ -53,8 +56,6 @@ struct arguments : examples::search_arguments {
     bool fixed_order = false;
     bool simulate = false;
     bool json = false;
-
-    arguments() { default_states = 400'000; }  // for bytes; a search for time tries many times as much
 
     [[nodiscard]] bool simulates() const { return simulate || !trace_file.empty(); }
 };
@@ -285,8 +286,6 @@ void add_options(CLI::App& app, arguments& given) {
         ->type_name("BYTES")
         ->capture_default_str();
     given.add_to(app);
-    app.get_option("--states")
-        ->description("limit of each search in states (default 400000, with --goal time 200000)");
     app.add_flag("--simulate", given.simulate, "run it in virtual time");
     app.add_option("--machine", given.machine_file, "speeds of the machine (JSON)")->type_name("FILE");
     app.add_option("--html", given.html_file, "write the report")->type_name("FILE");
@@ -352,6 +351,8 @@ int main(int argc, char** argv) {
     CLI::App app{
         "Compiles programs that do not fit a device into memgraphs, with a bound on what must move."};
     arguments given;
+    given.default_states = states_for_bytes;
+    given.states_note = ", with --goal time " + std::to_string(search_limits{}.states);
     add_options(app, given);
     const auto parse = [&] {
         app.parse(argc, argv);

@@ -35,7 +35,11 @@ TEST_CASE(
             CHECK(result.out.find("DIFFER") == std::string::npos);
         }
         CHECK(stowage::test::run(programs + name + " --heads 3").status == 2);
-        CHECK(stowage::test::run(programs + name + " --device gpu").status == 2);
+        for (const std::string option : {"--device gpu", "--layers 0", "--layers 1e30", "--hidden 4294967296",
+                                         "--seeds -1", "--states -1", "--states x"}) {
+            CAPTURE(option);
+            CHECK(stowage::test::run(programs + name + " " + option).status == 2);
+        }
     }
 }
 
