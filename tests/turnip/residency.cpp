@@ -297,7 +297,7 @@ TEST_CASE("least time: plans by perturbed values are never slower, and now and t
 }
 
 TEST_CASE("least time: a plan whose buffers come earlier than a layout has room for can be faster") {
-    for (const std::uint64_t seed : {5U, 7U}) {  // in 10 of the first 12 programs it brings nothing
+    for (const std::uint64_t seed : {2U, 7U}) {  // in 9 of the first 12 programs it brings nothing
         CAPTURE(seed);
         const turnip::taskgraph task =
             random_task(seed, {.operators = 60, .largest = 900}, turnip::start_rule::steady);

@@ -42,60 +42,46 @@ public:
                        std::span<const std::int64_t> capacities, const machine& machine,
                        const search_limits& limits, std::size_t perturbed, bool loosens)
         : task_(task), model_(model), capacities_(capacities.begin(), capacities.end()), machine_(machine),
-          limits_(limits), most_perturbed_(perturbed), loosens_(loosens) {}
+          limits_(limits), most_perturbed_(perturbed), loosens_(loosens), random_(limits.seed) {}
 
     /// `run(plan)` gives the seconds of a plan, or infinity if it may not be used; it keeps the best itself.
     /// `timed`: what the moment bound says of the gaps, by some divisions of the order.
     template <class Run>
     void operator()(const residency_hints& hints, std::span<const timed_gaps> timed, double bound,
                     double best, Run run, budget& account) {
-        const bool wraps = std::any_of(model_.gaps.begin(), model_.gaps.end(),
-                                       [](const model_gap& gap) { return gap.wrapped; });
-        std::vector<variant> variants;
-        // `tried`: the first of the reserves
-        const auto add = [&](std::vector<double> values, std::size_t tried) {
-            constexpr std::array<double, 5> reserves{0.02, 0.06, 0.0, 0.12, 0.2};
-            for (std::size_t k = 0; k < tried; ++k)
-                variants.push_back({values_.size(), reserves[k], 1.5});
-            values_.push_back(std::move(values));
-        };
-        for (std::size_t t = 0; t < timed.size(); ++t) {
-            std::vector<double> both(timed[t].values);
-            std::vector<double> shared(hints.values);
-            for (std::size_t g = 0; g < both.size(); ++g) {
-                both[g] *= least_share + timed[t].stays[g];
-                shared[g] *= least_share + timed[t].stays[g];
-            }
-            const std::size_t tried = t == 0 ? 5 : 3;
-            add(timed[t].values, tried);
-            add(std::move(both), tried);
-            add(std::move(shared), tried);
-        }
-        const std::size_t by_class = variants.size();  // those before it know the prices of the lanes
-        for (const double share : {0.0, 0.25, 0.5, 0.75, 1.0}) {
-            if (!wraps && share > 0) continue;
-            // Where the lanes have prices, classes of victims are second guesses.
-            add(of_class(hints.values, share), timed.empty() || share == 0 ? 5 : 2);
-        }
-        const std::uint64_t cost = 20 * (model_.steps.size() + model_.gaps.size());
+        value_gaps(hints, timed);
+        const auto over = [&] { return best <= bound * 1.001 || account.exhausted(); };
         std::array<leader, 2> leaders;  // of those by prices, and by class
+        std::array<std::size_t, 2> first_shapes{};
+        const auto attempt_next = [&](valuation& by) {
+            const std::size_t group = by.by_class ? 1 : 0;
+            const variant v{by.values, reserves[by.tried++], 1.5};
+            first_shape_ = first_shapes[group];
+            const double seconds = attempt(v, run, account);
+            first_shapes[group] = first_shape_;
+            best = std::min(best, seconds);
+            ++by.idle;
+            if (seconds < by.seconds) by.idle = 0;
+            by.seconds = std::min(by.seconds, seconds);
+            if (seconds < leaders[group].seconds) leaders[group] = {v, seconds, shape_};
+        };
         // What is lengthened so far that no layout fits may be faster still: some of it then moves inside the
         // device to make room.
         const auto loosen = [&](leader& near) {
             for (std::size_t k = 1; loosens_ && !near.loosened && k < near.shape; ++k) {
-                if (best <= bound * 1.001 || !account.spend(cost)) return;
+                if (over()) return;
                 best = std::min(best, attempt(near.at, run, account, k));
             }
             near.loosened = true;
         };
-        for (std::size_t k = 0; k < variants.size(); ++k) {
-            if (best <= bound * 1.001 || !account.spend(cost)) return;
-            if (k == by_class) first_shape_ = 0;
-            if (k == std::min(by_class, first_variants)) loosen(leaders[0]);
-            const double seconds = attempt(variants[k], run, account);
-            best = std::min(best, seconds);
-            leader& first = leaders[k < by_class ? 0 : 1];
-            if (seconds < first.seconds) first = {variants[k], seconds, shape_};
+        for (valuation& by : valuations_) {
+            if (by.by_class) loosen(leaders[0]);
+            if (over()) return;
+            attempt_next(by);
+        }
+        while (valuation* const next = most_promising()) {
+            if (over()) return;
+            attempt_next(*next);
         }
         std::stable_sort(leaders.begin(), leaders.end(),
                          [](const leader& a, const leader& b) { return a.seconds < b.seconds; });
@@ -106,7 +92,7 @@ public:
             for (const double reach : {1.0, 3.0, 8.0}) {
                 for (const double factor : {1.0, 0.5, 1.7}) {
                     if (near.seconds > 1.03 * best) continue;
-                    if (best <= bound * 1.001 || !account.spend(cost)) return;
+                    if (over()) return;
                     const variant v{near.at.values, near.at.reserve * factor, reach};
                     const double seconds = attempt(v, run, account);
                     best = std::min(best, seconds);
@@ -114,10 +100,22 @@ public:
                 }
             }
         }
-        perturb(fastest.at, bound, best, cost, run, account);
+        for (std::size_t tries = 0; tries < most_perturbed_ && !over(); ++tries)
+            best = std::min(best, perturb(fastest.at, best, run, account));
     }
 
 private:
+    static constexpr double never = std::numeric_limits<double>::infinity();
+
+    /// A way to value gaps, and how plans by it did.
+    struct valuation {
+        std::size_t values = 0;  ///< position in values_
+        bool by_class = false;   ///< by class of buffers; false: by prices of the lanes
+        std::size_t most = 0;    ///< so many of the reserves are tried
+        std::size_t tried = 0;
+        std::size_t idle = 0;  ///< tries since one was faster
+        double seconds = never;
+    };
     struct variant {
         std::size_t values = 0;  ///< position in values_: what gaps are worth
         double reserve = 0;      ///< of the capacity: left for copies in flight
@@ -125,7 +123,7 @@ private:
     };
     struct leader {
         variant at{};
-        double seconds = std::numeric_limits<double>::infinity();
+        double seconds = never;
         std::size_t shape = 0;  ///< the one that it was laid out in
         bool loosened = false;
     };
@@ -134,26 +132,62 @@ private:
         double slack = 0;  ///< of the capacity: what lengthened rectangles leave free; 1: none is lengthened
         bool tied = true;  ///< what starts and ends at one place stays there; else it walks home at the end
     };
-    /// Values of the best plan so far with some of them changed by chance, as often as the account allows.
-    template <class Run>
-    void perturb(variant base, double bound, double best, std::uint64_t cost, Run& run, budget& account) {
-        stowage::detail::splitmix64 random(limits_.seed);
-        for (std::size_t tries = 0; tries < most_perturbed_ && best > bound * 1.001; ++tries) {
-            if (!account.spend(cost)) return;
-            std::vector<double> values(values_[base.values]);
-            for (double& value : values) {
-                if (random.below(8) == 0) value *= std::exp2(6 * (random.uniform() - 0.5));
-            }
+    void value_gaps(const residency_hints& hints, std::span<const timed_gaps> timed) {
+        const auto add = [&](std::vector<double> values, bool by_class, std::size_t most) {
+            valuations_.push_back({values_.size(), by_class, most});
             values_.push_back(std::move(values));
-            const variant v{values_.size() - 1, base.reserve, base.reach};
-            const double seconds = attempt(v, run, account);
-            if (seconds < best) {
-                best = seconds;
-                base = v;
-            } else {
-                values_.pop_back();
+        };
+        for (std::size_t t = 0; t < timed.size(); ++t) {
+            std::vector<double> both(timed[t].values);
+            std::vector<double> shared(hints.values);
+            for (std::size_t g = 0; g < both.size(); ++g) {
+                both[g] *= least_share + timed[t].stays[g];
+                shared[g] *= least_share + timed[t].stays[g];
             }
+            const std::size_t most = t == 0 ? reserves.size() : 3;
+            add(timed[t].values, false, most);
+            add(std::move(both), false, most);
+            add(std::move(shared), false, most);
         }
+        const bool wraps = std::any_of(model_.gaps.begin(), model_.gaps.end(),
+                                       [](const model_gap& gap) { return gap.wrapped; });
+        for (const double share : {0.0, 0.25, 0.5, 0.75, 1.0}) {
+            if (!wraps && share > 0) continue;
+            // Where the lanes have prices, classes of victims are second guesses.
+            add(of_class(hints.values, share), true, timed.empty() || share == 0 ? reserves.size() : 2);
+        }
+    }
+    /// Whose next reserve is tried next: one whose plans were fast, or one that waits while others do not
+    /// improve; null: all are tried.
+    [[nodiscard]] valuation* most_promising() {
+        constexpr double patience = 0.02;
+        valuation* found = nullptr;
+        double least = never;
+        for (valuation& by : valuations_) {
+            if (by.tried == by.most) continue;
+            const double seconds = by.seconds * (1 + patience * static_cast<double>(by.idle));
+            if (found != nullptr && seconds >= least) continue;
+            found = &by;
+            least = seconds;
+        }
+        return found;
+    }
+    /// Values of `base`, the best plan so far, with some of them changed by chance; a faster one becomes the
+    /// base. Its seconds.
+    template <class Run>
+    [[nodiscard]] double perturb(variant& base, double best, Run& run, budget& account) {
+        std::vector<double> values(values_[base.values]);
+        for (double& value : values) {
+            if (random_.below(8) == 0) value *= std::exp2(6 * (random_.uniform() - 0.5));
+        }
+        values_.push_back(std::move(values));
+        const variant v{values_.size() - 1, base.reserve, base.reach};
+        const double seconds = attempt(v, run, account);
+        if (seconds < best)
+            base = v;
+        else
+            values_.pop_back();
+        return seconds;
     }
     /// The values, with `share` of the buffers that return to their places made to leave rather than others.
     [[nodiscard]] std::vector<double> of_class(std::vector<double> values, double share) const {
@@ -175,7 +209,8 @@ private:
         }
         residency_state decision(model_, capacities_, withheld);
         insert_by_value(decision, values_[v.values]);
-        if (only == any_shape && was_tried(decision, v.reach)) return std::numeric_limits<double>::infinity();
+        if (only == any_shape && was_tried(decision, v.reach)) return never;
+        if (!account.spend(20 * (model_.steps.size() + model_.gaps.size()))) return never;
         // Rectangles that are lengthened need some more slack than the decision's own.
         constexpr std::array<shape, 7> shapes{
             {{0, true}, {0.03, true}, {0.08, true}, {0.08, false}, {0.2, true}, {1, true}, {1, false}}};
@@ -206,13 +241,12 @@ private:
         for (memory_index d = 0; fits && d < model_.devices; ++d)
             choose_later_addresses(task_.program, model_, plan, d, capacities_[d]);
         // Where no layout fits, room is made by moves inside the device: worth a few trials only.
-        if (only == any_shape && !fits && ++unfit_ > most_unfit)
-            return std::numeric_limits<double>::infinity();
+        if (only == any_shape && !fits && ++unfit_ > most_unfit) return never;
         stowed_plan made;
         made.planned = decision.cost();
         made.laid_out = fits;
         stower sweep(task_, model_, decision, std::move(plan), capacities_, false);
-        return sweep(made.lines) ? run(made) : std::numeric_limits<double>::infinity();
+        return sweep(made.lines) ? run(made) : never;
     }
     /// True if the decision was met before, with copies that reach as far: many ways to value gaps end in
     /// one. (Two that share a hash by chance would be taken for one.)
@@ -229,7 +263,8 @@ private:
     [[nodiscard]] bool lay_out(stay_plan& plan, memory_index device, const budget& account) const {
         std::vector<std::uint32_t> owner;
         const layout::problem problem = layout_problem_of(model_, task_.program, plan, device, owner);
-        const search_limits limits{.states = std::max<std::uint64_t>(20'000, 2 * problem.buffers.size()),
+        const std::uint64_t states = std::min<std::uint64_t>(20'000, limits_.states);
+        const search_limits limits{.states = std::max<std::uint64_t>(states, 2 * problem.buffers.size()),
                                    .time = account.time_left(),
                                    .states_too = true,
                                    .stop = limits_.stop,
@@ -241,8 +276,8 @@ private:
 
     static constexpr std::size_t most_unfit = 4;
     static constexpr std::size_t any_shape = ~std::size_t{0};
-    static constexpr std::size_t first_variants = 5;  // the best of these is loosened before the others' turn
-    static constexpr double least_share = 0.02;       // a gap of which nothing stays is not worthless
+    static constexpr double least_share = 0.02;  // a gap of which nothing stays is not worthless
+    static constexpr std::array<double, 5> reserves{0.02, 0.0, 0.06, 0.12, 0.2};  // shares of the capacity
     const taskgraph& task_;
     const residency_model& model_;
     std::vector<std::int64_t> capacities_;
@@ -250,6 +285,8 @@ private:
     search_limits limits_;
     std::size_t most_perturbed_;
     bool loosens_;
+    stowage::detail::splitmix64 random_;
+    std::vector<valuation> valuations_;
     std::vector<std::vector<double>> values_;  // by gap, for each way to value them
     std::vector<std::uint64_t> tried_;         // hashes of decisions, with how far copies reach
     std::size_t unfit_ = 0;
