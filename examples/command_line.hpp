@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <exception>
 #include <filesystem>
@@ -16,6 +17,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 #include <stowage/budget.hpp>
 #include <stowage/error.hpp>
@@ -113,6 +115,21 @@ inline void flush_output() {
     if (!std::cout.flush()) throw stowage::io::file_error("cannot be written", "standard output");
 }
 
+/// Shows what was made: first what `print` prints and what is written in place, which can fail, then the
+/// files that only have to be renamed; so that none is left behind where standard output cannot be written.
+template <class Print>
+void show(std::vector<stowage::io::atomic_file> files, Print print) {
+    print();
+    const auto commit = [&](bool in_place) {
+        for (stowage::io::atomic_file& file : files) {
+            if (file.is_written_in_place() == in_place) file.commit();
+        }
+    };
+    commit(true);
+    flush_output();
+    commit(false);
+}
+
 inline constexpr int exit_no = 1;         ///< the answer is no
 inline constexpr int exit_bad_input = 2;  ///< bad usage or bad input
 
@@ -121,8 +138,16 @@ inline constexpr int exit_bad_input = 2;  ///< bad usage or bad input
 template <class Parse, class Work>
 [[nodiscard]] int run_program(const CLI::App& app, std::string_view program, const std::string& input,
                               Parse parse, Work work) {
+    // A reader that is gone, or a limit of the shell's, is an error of writing: no temporary file stays.
+    std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);
     try {
         parse();
+        for (const CLI::Option* option : app.get_options()) {
+            const auto& values = option->results();
+            if (std::find(values.begin(), values.end(), "") != values.end())
+                throw CLI::ValidationError(option->get_name(), "is empty");
+        }
     } catch (const CLI::ParseError& error) {
         return app.exit(error) == 0 ? 0 : exit_bad_input;
     }

@@ -215,8 +215,9 @@ void plan(const layout::problem& problem, answer& found, const search_limits& li
     return text;
 }
 
-/// Every file is prepared before the first becomes visible.
-void write_files(const layout::problem& problem, const answer& found, const arguments& given) {
+/// Every file asked for, before the first becomes visible.
+[[nodiscard]] std::vector<io::atomic_file> files_of(const layout::problem& problem, const answer& found,
+                                                    const arguments& given) {
     std::vector<io::atomic_file> files;
     if (!given.svg_file.empty()) {
         io::picture picture =
@@ -228,8 +229,7 @@ void write_files(const layout::problem& problem, const answer& found, const argu
     if (!given.answer_file.empty()) {
         files.emplace_back(given.answer_file, io::layout_answer_text(problem, found.offsets, found.pools));
     }
-    for (io::atomic_file& file : files)
-        file.commit();
+    return files;
 }
 
 void add_options(CLI::App& app, arguments& given) {
@@ -265,12 +265,12 @@ void check(arguments& given) {
 [[nodiscard]] int run(const arguments& given) {
     const layout::problem problem = read_problem(given);
     const answer found = solve(problem, given);
-    write_files(problem, found, given);
-    if (given.json)
-        std::cout << io::json_text(summary_json(problem, found));
-    else if (given.answer_file != "-" && given.svg_file != "-")
-        std::cout << summary_text(problem, found);
-    examples::flush_output();
+    examples::show(files_of(problem, found, given), [&] {
+        if (given.json)
+            std::cout << io::json_text(summary_json(problem, found));
+        else if (given.answer_file != "-" && given.svg_file != "-")
+            std::cout << summary_text(problem, found);
+    });
     if (found.status == status::optimal || found.status == status::feasible) return 0;
     std::cerr << "layout: " << given.problem << ": " << reason_text(problem, found, given) << "\n";
     return examples::exit_no;

@@ -4,9 +4,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <exception>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -177,9 +179,9 @@ void solve(answer& found, const arguments& given) {
 }
 
 [[nodiscard]] std::string milliseconds(double seconds) {
-    const auto microseconds = static_cast<std::int64_t>(seconds * 1e6 + 0.5);
-    std::string rest = std::to_string(microseconds % 1000);
-    return std::to_string(microseconds / 1000) + "." + std::string(3 - rest.size(), '0') + rest + " ms";
+    std::array<char, 400> text{};  // enough for the largest number
+    std::snprintf(text.data(), text.size(), "%.3f ms", 1e3 * seconds);
+    return text.data();
 }
 
 void print_text(const answer& found, const arguments& given) {
@@ -242,8 +244,9 @@ void print_text(const answer& found, const arguments& given) {
 }
 
 /// Every file is prepared before the first becomes visible.
-void write_files(const answer& found, const arguments& given) {
+[[nodiscard]] std::vector<io::atomic_file> files_of(const answer& found, const arguments& given) {
     std::vector<io::atomic_file> files;
+    if (!found.made.ok()) return files;
     if (!given.memgraph_file.empty())
         files.emplace_back(given.memgraph_file, io::memgraph_text(found.made.memgraph));
     if (!given.html_file.empty()) files.emplace_back(given.html_file, io::to_html(pictures_of(found, given)));
@@ -251,8 +254,7 @@ void write_files(const answer& found, const arguments& given) {
         files.emplace_back(given.trace_file,
                            io::trace_text(found.program.graph, found.made.memgraph, *found.run));
     }
-    for (io::atomic_file& file : files)
-        file.commit();
+    return files;
 }
 
 void add_options(CLI::App& app, arguments& given) {
@@ -332,14 +334,14 @@ void check(arguments& given) {
     found.program = io::read_access_list(given.program);
     if (!given.machine_file.empty()) found.machine = io::read_machine(given.machine_file);
     solve(found, given);
-    if (found.made.ok()) write_files(found, given);
-    if (given.json) {
-        std::cout << io::json_text(summary_json(found, given));
-    } else if (found.made.ok() && given.memgraph_file != "-" && given.html_file != "-" &&
-               given.trace_file != "-") {
-        print_text(found, given);
-    }
-    examples::flush_output();
+    examples::show(files_of(found, given), [&] {
+        if (given.json) {
+            std::cout << io::json_text(summary_json(found, given));
+        } else if (found.made.ok() && given.memgraph_file != "-" && given.html_file != "-" &&
+                   given.trace_file != "-") {
+            print_text(found, given);
+        }
+    });
     if (found.made.ok()) return 0;
     std::cerr << "memgraph: " << given.program << ": " << reason_text(found) << "\n";
     return examples::exit_no;

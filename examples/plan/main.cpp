@@ -343,8 +343,9 @@ void print_json(const std::vector<planned>& results, const arguments& given) {
     std::cout << io::json_text(all);
 }
 
-/// Writes every file asked for, or none: all are prepared before the first becomes visible.
-void write_files(const std::vector<planned>& results, const arguments& given) {
+/// Every file asked for, before the first becomes visible.
+[[nodiscard]] std::vector<io::atomic_file> files_of(const std::vector<planned>& results,
+                                                    const arguments& given) {
     std::vector<io::atomic_file> files;
     const auto prepare = [&](const std::string& path, const auto& text) {
         if (!path.empty()) files.emplace_back(path, text());
@@ -366,8 +367,7 @@ void write_files(const std::vector<planned>& results, const arguments& given) {
     }
     prepare(given.svg_file, [&] { return io::to_svg(pictures[0]); });
     prepare(given.html_file, [&] { return io::to_html(pictures); });
-    for (io::atomic_file& file : files)
-        file.commit();
+    return files;
 }
 
 [[nodiscard]] std::vector<planned> plan_all(const arguments& given) {
@@ -458,12 +458,12 @@ int main(int argc, char** argv) {
     };
     const auto work = [&] {
         const std::vector<planned> results = plan_all(given);
-        write_files(results, given);
-        if (given.json)
-            print_json(results, given);
-        else if (!writes_output(given))
-            print_text(results, given);
-        examples::flush_output();
+        examples::show(files_of(results, given), [&] {
+            if (given.json)
+                print_json(results, given);
+            else if (!writes_output(given))
+                print_text(results, given);
+        });
         return 0;
     };
     return examples::run_program(app, "plan", "", parse, work);

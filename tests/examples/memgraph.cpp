@@ -135,9 +135,37 @@ TEST_CASE("bad usage and bad input: status 2, place and name, no file") {
     refused(path + " --capacity 40 --host much", "much");
     refused(path + " --capacity 40 --policy best", "--policy");
     refused(path + " --capacity 40 --budget -1", "--budget");
+    refused(path + " --capacity 40 --trace \"\"", "--trace");
     refused(path + " --capacity 40 --machine /nowhere.json", "/nowhere.json");
     refused("/nowhere.json --capacity 40", "/nowhere.json");
     refused(path + " --capacity 40 --html " + (folder.path() / "." / "m.json").string(), "two options");
     CHECK(stowage::test::run(program + " " + path + " --capacity 40 --json -o -").status == 2);
     CHECK(stowage::test::run(program + " --help").status == 0);
+}
+
+TEST_CASE("where standard output cannot be written or nobody reads it, no file is left behind") {
+    const temporary_folder folder;
+    const std::string path = small_program(folder);
+    const std::string command =
+        program + " " + path + " --capacity 40 --html " + (folder / "r.html").string();
+    const std::string file = (folder / "m.json").string();
+    const outcome full = stowage::test::run("(" + command + " --json -o " + file + " >/dev/full)");
+    CHECK(full.status == 2);
+    CHECK(full.err.find("standard output") != std::string::npos);
+    CHECK(folder.size() == 1);
+    const outcome unread =
+        stowage::test::run("{ " + command + " -o - --trace " + file + "; echo $? >&2; } | true");
+    CHECK(folder.size() == (unread.err == "0\n" ? 3 : 1));  // 0: it was faster than `true`
+}
+
+TEST_CASE("a program that takes longer than the universe has its times all the same") {
+    const temporary_folder folder;
+    const std::string path = (folder.path() / "long.json").string();
+    std::ofstream(path) << R"({"format": "access-list/1",
+        "columns": {"storages": ["bytes", "kind"], "ops": ["reads", "writes", "seconds"]},
+        "storages": [[10, "output"]], "ops": [[[], [0], 1e300]]})";
+    const outcome result = stowage::test::run(program + " " + path + " --capacity 40 --simulate");
+    CHECK(result.err.empty());
+    CHECK(result.status == 0);
+    CHECK(result.out.find("ms") != std::string::npos);
 }

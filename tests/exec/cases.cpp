@@ -269,6 +269,7 @@ TEST_CASE("a lane that cannot be made is an error by its name, and a later try w
     };
     exec::simulated_device simulated({.memory = false, .before_lane = before_lane});
     exec::host_device threads({.before_lane = before_lane});
+    exec::host_device set_up({.in_lane = before_lane});
     const auto try_it = [&](auto& device) {
         broken = true;
         try {
@@ -283,6 +284,7 @@ TEST_CASE("a lane that cannot be made is an error by its name, and a later try w
     };
     try_it(simulated);
     try_it(threads);
+    try_it(set_up);
 }
 
 TEST_CASE("copies go by need: a bulk copy does not hold up a small one") {

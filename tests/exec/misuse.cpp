@@ -128,6 +128,18 @@ struct round_trip {
 
 }  // namespace
 
+TEST_CASE("a memgraph that was never made cannot be run") {
+    const chain one(1);
+    turnip::memgraph none;
+    none.first_read = {0};
+    on_every_device([&](auto& device) {
+        const any_kernel kernel = [](const call_type&) {};
+        CHECK_THROWS_AS(exec::executor(one.program, none, kernel, device), exec::memgraph_error);
+        CHECK_THROWS_AS(exec::executor(one.program, turnip::memgraph{}, kernel, device),
+                        exec::memgraph_error);
+    });
+}
+
 TEST_CASE("a memgraph that would have bytes outside its arenas touched is refused before anything is made") {
     using change = std::function<void(turnip::memgraph&)>;
     // operands: 0 the reload's, 1 and 2 the operator's, 3 the offload's, 4 and 5 the transfer's

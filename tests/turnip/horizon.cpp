@@ -127,16 +127,11 @@ TEST_CASE("what starts and ends on a device has a place at the capacity that is 
             given.options.devices[0].capacity = capacity;
             return turnip::compile(given.tasks, given.options, turnip::horizon{});
         };
-        std::int64_t capacity = 0;
-        turnip::compiled made = made_at(capacity);
-        for (int more = 0; more < 8 && !made.ok(); ++more) {
-            REQUIRE(made.status == stowage::status::infeasible);
-            REQUIRE(made.least_capacity > capacity);
-            CHECK(made_at(made.least_capacity - 1).status == stowage::status::infeasible);
-            capacity = made.least_capacity;
-            made = made_at(capacity);
-        }
-        CHECK(made.ok());
+        const turnip::compiled refused = made_at(0);
+        if (refused.ok()) continue;
+        REQUIRE(refused.status == stowage::status::infeasible);
+        CHECK(made_at(refused.least_capacity - 1).status == stowage::status::infeasible);
+        CHECK(made_at(refused.least_capacity).ok());
     }
 }
 

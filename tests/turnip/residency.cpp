@@ -122,6 +122,40 @@ TEST_CASE("a clean tensor leaves for free, a dirty one goes out once, a dead one
     CHECK(made.bytes_reloaded == 10 + 60);  // w, and both after each fill
 }
 
+TEST_CASE("the least capacity that is named does, where it takes all that can leave to leave") {
+    stowage::program step;
+    const auto add = [&](std::int64_t bytes, buffer_kind kind = buffer_kind::intermediate) {
+        return step.add_buffer({.bytes = bytes, .kind = kind});
+    };
+    const auto s = add(64, buffer_kind::optimizer_state);
+    const auto p = add(3, buffer_kind::parameter);
+    const auto i = add(64, buffer_kind::input);
+    const auto t = add(7, buffer_kind::optimizer_state);
+    const auto c = add(16);
+    const auto d = add(8);
+    const auto x = add(837, buffer_kind::output);
+    const auto y = add(100, buffer_kind::output);
+    step.add_operator({.reads = {i, t, s, p}});
+    step.add_operator({.writes = {c}});
+    step.add_operator({.writes = {d}});
+    step.add_operator({.reads = {s, c, t}, .writes = {x}});
+    step.add_operator({.reads = {x, d}, .writes = {y}});
+    step.add_operator({.reads = {s}, .writes = {s}});
+    step.add_operator({.writes = {s}});
+    step.add_operator({.writes = {add(256), add(100)}});
+    const turnip::taskgraph task =
+        turnip::make_taskgraph(stowage::make_tensor_graph(step), {.start = turnip::start_rule::on_device});
+    turnip::compile_options options{.devices = {{.capacity = 955}}};
+    const turnip::compiled refused = turnip::compile(task, options);
+    CHECK(refused.status == status::infeasible);
+    REQUIRE(refused.least_capacity == 64 + 3 + 7 + 837 + 100);  // what ends on the device
+    options.devices[0].capacity = refused.least_capacity;
+    const turnip::compiled made = turnip::compile(task, options);
+    REQUIRE(made.ok());
+    CHECK(stowage::verify::check_memgraph(task, made.memgraph, {.capacities = {1011}}).reason == "");
+    CHECK(stowage::test::runs_right(task.program, made.memgraph, 1));
+}
+
 TEST_CASE("a bound that a short search proves is passed by no plan of a long one") {
     for (std::uint64_t seed = 40; seed < 60; ++seed) {
         CAPTURE(seed);

@@ -173,7 +173,8 @@ public:
     [[nodiscard]] const run_report& report() const noexcept { return dispatcher_.log.report; }
 
     /// Writes `buffer`'s contents before a run, at every place where it is to be at the start. `bytes` has
-    /// its size. Throws usage_error while a run is under way and for a buffer that has no such place.
+    /// its size. An input is written before each run: its bytes may be taken after its last use. Throws
+    /// usage_error while a run is under way and for a buffer that has no such place.
     void write(buffer_index buffer, std::span<const std::byte> bytes) {
         idle_contents().write(device_, buffer, bytes);
     }

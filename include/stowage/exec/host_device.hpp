@@ -13,6 +13,7 @@
 #include <exception>
 #include <filesystem>
 #include <functional>
+#include <future>
 #include <optional>
 #include <span>
 #include <string>
@@ -46,7 +47,8 @@ struct host_device_options {
     std::function<void(const lane_description&)> before_lane =
         {};  ///< called before a lane's thread is made; what it throws becomes a device_error naming the lane
     std::function<void(const lane_description&)> in_lane =
-        {};  ///< called once by each lane's thread, before its first work: to pin it, to set libraries up
+        {};  ///< called once by each lane's thread, before its first work: to pin it, to set libraries up;
+             ///< what it throws becomes a device_error naming the lane
     injector inject = {};  ///< faults on purpose; empty: none
 };
 
@@ -188,15 +190,30 @@ private:
             detail::host_lane& lane = lanes_.emplace_back();
             lane.ring.resize(window_ + 1);  // room for the order to quit
             lane.waits.resize(lane.ring.size() * lanes);
-            lane.thread = std::thread([this, &lane, description] {
-                if (options_.in_lane) options_.in_lane(description);
-                serve(lane);
-            });
+            start_thread(lane, description);
         } catch (const std::exception& e) {
             throw device_error(std::string("its thread cannot be made: ") + e.what(), description.name);
+        } catch (...) {
+            throw device_error("its thread cannot be made", description.name);
         }
     }
 
+    /// Throws what the user's `in_lane` throws; then there is no thread.
+    void start_thread(detail::host_lane& lane, const lane_description& description) {
+        std::promise<void> ready;
+        std::future<void> is_ready = ready.get_future();
+        lane.thread = std::thread([this, &lane, description, ready = std::move(ready)]() mutable {
+            try {
+                if (options_.in_lane) options_.in_lane(description);
+            } catch (...) {
+                ready.set_exception(std::current_exception());
+                return;
+            }
+            ready.set_value();
+            serve(lane);
+        });
+        is_ready.get();
+    }
     [[nodiscard]] static detail::host_slot& slot_of(detail::host_lane& lane, std::uint32_t count) noexcept {
         return lane.ring[count % lane.ring.size()];
     }

@@ -106,7 +106,10 @@ struct horizon {
     template <class = void>
     [[nodiscard]] compiled operator()(const taskgraph& task, std::span<const operator_index> order,
                                       const compile_options& asked) const {
-        return guided(task, order, asked, {});
+        compiled made = guided(task, order, asked, {});
+        if (!made.ok() && made.memory != host && made.least_capacity > 0)
+            made.least_capacity = capacity_that_does(task, order, asked, made);
+        return made;
     }
     /// The same, where `leaves` says after which uses buffers leave (see retime.hpp); empty: the policy
     /// decides.
@@ -162,6 +165,25 @@ struct horizon {
     [[nodiscard]] std::string name() const { return "horizon"; }
 
 private:
+    /// A refusal names what one rule asks for: it is asked again at that capacity, until none asks for more.
+    template <class = void>
+    [[nodiscard]] std::int64_t capacity_that_does(const taskgraph& task,
+                                                  std::span<const operator_index> order,
+                                                  const compile_options& asked,
+                                                  const compiled& refused) const {
+        constexpr int most_tries = 8;
+        compile_options roomier = asked;
+        roomier.devices.assign(asked.devices.size(), {});
+        roomier.host = {};
+        std::int64_t least = refused.least_capacity;
+        for (int k = 0; k < most_tries; ++k) {
+            roomier.devices[refused.memory].capacity = least;
+            const compiled answer = guided(task, order, roomier, {});
+            if (answer.ok() || answer.least_capacity <= least) break;
+            least = answer.least_capacity;
+        }
+        return least;
+    }
     /// Where what starts or ends on a device found no place there by the rules of this policy: the default
     /// policy's plan for least bytes, or its reason why there is none.
     template <class = void>

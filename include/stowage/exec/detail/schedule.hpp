@@ -136,6 +136,8 @@ private:
     void check_values() const {
         if (graph_.fingerprint != 0 && graph_.fingerprint != program_.fingerprint())
             throw memgraph_error("the memgraph was made for another program");
+        if (graph_.vertices.empty() && program_.operator_count() > 0)
+            throw memgraph_error("the memgraph has no vertex: was the program compiled?");
         if (graph_.alignment < 1) throw memgraph_error("an alignment is at least 1");
         const auto is_negative = [](std::int64_t bytes) { return bytes < 0; };
         if (graph_.host_bytes < 0 ||

@@ -129,7 +129,8 @@ public:
             if (made.fits) now.split_cost = 0.5;
             now.start = made.fits ? std::vector<char>() : made.kept;
         }
-        if (rounds == 0 || !found_ || is_long()) return found_;
+        if (!found_) return stow_least(account, best);
+        if (rounds == 0 || is_long()) return true;
         search_slack(first, withheld, least, account, best);
         search_other_values(std::move(first), withheld, least, account, best);
         return found_;
@@ -196,6 +197,22 @@ private:
             found_ = true;
         }
         return result;
+    }
+    /// The plan in which nothing stays that need not, laid out as residency's least capacity is found: where
+    /// that does, so does this.
+    [[nodiscard]] bool stow_least(budget& account, stowed_plan& best) {
+        const residency_state decision(model_, capacities_);
+        stay_plan plan = make_rectangles(model_, decision.kept());
+        for (memory_index d = 0; d < model_.devices; ++d) {
+            if (lay_out(plan, d, account, 1) > capacities_[d]) return false;
+        }
+        best = stowed_plan();
+        best.planned = decision.cost();
+        best.laid_out = true;
+        for (memory_index d = 0; d < model_.devices; ++d)
+            choose_later_addresses(task_.program, model_, plan, d, capacities_[d]);
+        stower sweep(task_, model_, decision, std::move(plan), capacities_, save_late_);
+        return sweep(best.lines);
     }
     /// Lays out all devices; those that do not fit. `tied`: see fits.
     [[nodiscard]] std::vector<memory_index> lay_out_all(stay_plan& plan, budget& account, bool& tied) {
