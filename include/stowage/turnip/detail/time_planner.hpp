@@ -154,7 +154,7 @@ private:
         for (const double share : {0.0, 0.25, 0.5, 0.75, 1.0}) {
             if (!wraps && share > 0) continue;
             // Where the lanes have prices, classes of victims are second guesses.
-            add(of_class(hints.values, share), true, timed.empty() || share == 0 ? reserves.size() : 2);
+            add(of_class(hints.values, share), true, timed.empty() || share == 0 ? reserves.size() : 3);
         }
     }
     /// Whose next reserve is tried next: one whose plans were fast, or one that waits while others do not
