@@ -346,15 +346,17 @@ void add_options(CLI::App& app, arguments& given) {
     exec::executor_options options{.priority = priority_of(given.priority), .window = given.window};
     if (!given.machine_file.empty()) options.machine = io::read_machine(given.machine_file);
     const answer found = run_all(program.graph, graph, options, given);
+    std::vector<io::atomic_file> files;
     if (!given.trace_file.empty() && found.status == "ok")
-        io::write_run_trace(given.trace_file, program.graph, graph, found.report);
+        files.emplace_back(given.trace_file, io::run_trace_text(program.graph, graph, found.report));
     if (!given.html_file.empty() && found.status == "ok")
-        io::write_file(given.html_file, io::to_html(pictures_of(program, graph, found)));
-    if (given.json)
-        std::cout << io::json_text(summary_json(found));
-    else if (found.status == "ok" && given.trace_file != "-" && given.html_file != "-")
-        std::cout << summary_text(found);
-    examples::flush_output();
+        files.emplace_back(given.html_file, io::to_html(pictures_of(program, graph, found)));
+    examples::show(std::move(files), [&] {
+        if (given.json)
+            std::cout << io::json_text(summary_json(found));
+        else if (found.status == "ok" && given.trace_file != "-" && given.html_file != "-")
+            std::cout << summary_text(found);
+    });
     if (found.status == "ok") return 0;
     std::cerr << "run_memgraph: " << given.memgraph << ": " << found.status << ": " << found.reason << "\n";
     return examples::exit_no;

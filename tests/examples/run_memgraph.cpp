@@ -127,6 +127,18 @@ TEST_CASE("the report shows the memgraph and what each lane did") {
     }
 }
 
+TEST_CASE("where standard output cannot be written, no file is left behind") {
+    const sample s;
+    const std::filesystem::path page = s.folder / "run.html";
+    const std::filesystem::path trace = s.folder / "run.trace.json";
+    const outcome full = run("(" + program + s.files + "--json --html " + page.string() + " --trace " +
+                             trace.string() + " >/dev/full)");
+    CHECK(full.status == 2);
+    CHECK(full.err.find("standard output") != std::string::npos);
+    CHECK_FALSE(std::filesystem::exists(page));
+    CHECK_FALSE(std::filesystem::exists(trace));
+}
+
 TEST_CASE("CUDA is refused by name where it is not") {
     const sample s;
     const outcome result = run(program + s.files + "--json --device cuda --nvtx");

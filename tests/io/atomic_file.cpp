@@ -19,6 +19,9 @@ TEST_CASE("contents appear at commit, and only then") {
     const stowage::test::temporary_folder folder;
     {
         io::atomic_file file(folder / "a", "new");
+        CHECK_FALSE(file.is_written_in_place());
+        CHECK(io::atomic_file("-", "new").is_written_in_place());
+        CHECK(io::atomic_file("/dev/full", "new").is_written_in_place());
         CHECK_FALSE(std::filesystem::exists(folder / "a"));
         io::atomic_file moved(std::move(file));
         moved.commit();

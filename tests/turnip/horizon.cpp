@@ -130,6 +130,7 @@ TEST_CASE("what starts and ends on a device has a place at the capacity that is 
         const turnip::compiled refused = made_at(0);
         if (refused.ok()) continue;
         REQUIRE(refused.status == stowage::status::infeasible);
+        REQUIRE(refused.least_capacity > 0);
         CHECK(made_at(refused.least_capacity - 1).status == stowage::status::infeasible);
         CHECK(made_at(refused.least_capacity).ok());
     }

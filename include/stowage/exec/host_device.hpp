@@ -212,7 +212,7 @@ private:
             ready.set_value();
             serve(lane);
         });
-        is_ready.get();
+        if (options_.in_lane) is_ready.get();
     }
     [[nodiscard]] static detail::host_slot& slot_of(detail::host_lane& lane, std::uint32_t count) noexcept {
         return lane.ring[count % lane.ring.size()];

@@ -62,8 +62,8 @@ public:
     atomic_file& operator=(atomic_file&&) = delete;
     ~atomic_file() { discard(); }
 
-    /// True if commit() writes, which can fail half-way, rather than renames: such files had better be
-    /// committed first.
+    /// Before commit(): true if that will write, which can fail half-way, rather than rename. Such files had
+    /// better be committed first.
     [[nodiscard]] bool is_written_in_place() const noexcept { return temporary_.empty(); }
     /// Makes the contents visible under the path; call it once. Throws file_error if that fails.
     void commit() {

@@ -106,13 +106,14 @@ struct horizon {
     template <class = void>
     [[nodiscard]] compiled operator()(const taskgraph& task, std::span<const operator_index> order,
                                       const compile_options& asked) const {
+        budget clock = budget(asked.limits).without_states();
         compiled made = guided(task, order, asked, {});
         if (!made.ok() && made.memory != host && made.least_capacity > 0)
-            made.least_capacity = capacity_that_does(task, order, asked, made);
+            made.least_capacity = capacity_that_does(task, order, asked, made, clock);
         return made;
     }
-    /// The same, where `leaves` says after which uses buffers leave (see retime.hpp); empty: the policy
-    /// decides.
+    /// The same, where `leaves` says after which uses buffers leave (see detail/horizon_uses.hpp); empty: the
+    /// policy decides.
     template <class = void>
     [[nodiscard]] compiled guided(const taskgraph& task, std::span<const operator_index> order,
                                   const compile_options& asked, std::span<const char> leaves) const {
@@ -165,18 +166,20 @@ struct horizon {
     [[nodiscard]] std::string name() const { return "horizon"; }
 
 private:
-    /// A refusal names what one rule asks for: it is asked again at that capacity, until none asks for more.
+    /// A refusal names what one rule asks for: it is asked again at that capacity, until none asks for more
+    /// or the clock has run out.
     template <class = void>
     [[nodiscard]] std::int64_t capacity_that_does(const taskgraph& task,
                                                   std::span<const operator_index> order,
-                                                  const compile_options& asked,
-                                                  const compiled& refused) const {
+                                                  const compile_options& asked, const compiled& refused,
+                                                  budget& clock) const {
         constexpr int most_tries = 8;
         compile_options roomier = asked;
         roomier.devices.assign(asked.devices.size(), {});
         roomier.host = {};
         std::int64_t least = refused.least_capacity;
-        for (int k = 0; k < most_tries; ++k) {
+        for (int k = 0; k < most_tries && !clock.exhausted(); ++k) {
+            roomier.limits = clock.rest_of(asked.limits);
             roomier.devices[refused.memory].capacity = least;
             const compiled answer = guided(task, order, roomier, {});
             if (answer.ok() || answer.least_capacity <= least) break;

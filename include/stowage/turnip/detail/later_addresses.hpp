@@ -9,6 +9,7 @@
 #include <iterator>
 #include <map>
 #include <numeric>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -162,14 +163,15 @@ private:
 STOWAGE_TEMPLATES template class basic_address_chooser<>;
 #endif
 
-/// Moves rectangles of one device, in the order in which they begin, to free addresses below `capacity` whose
-/// last users ended earliest; nothing is moved onto another, and what is tied to one place stays. The plan's
-/// addresses are a layout. About O(rectangles x rectangles alive together), and it stops after some millions
-/// of looks: a layout is right at every moment.
+/// Moves rectangles of each device, in the order in which they begin, to free addresses below its capacity
+/// whose last users ended earliest; nothing is moved onto another, and what is tied to one place stays. The
+/// plan's addresses are a layout. About O(rectangles x rectangles alive together), and it stops after some
+/// millions of looks a device: a layout is right at every moment.
 template <class = void>
 void choose_later_addresses(const tensor_graph& program, const residency_model& model, stay_plan& plan,
-                            memory_index device, std::int64_t capacity) {
-    basic_address_chooser<>(program, model, plan, device, capacity)();
+                            std::span<const std::int64_t> capacities) {
+    for (memory_index d = 0; d < model.devices; ++d)
+        basic_address_chooser<>(program, model, plan, d, capacities[d])();
 }
 
 }  // namespace stowage::turnip::detail

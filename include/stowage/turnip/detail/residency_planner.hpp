@@ -179,8 +179,7 @@ private:
         stowed_plan made;
         made.planned = result.planned;
         made.laid_out = result.fits || repaired;
-        for (memory_index d = 0; made.laid_out && d < model_.devices; ++d)
-            choose_later_addresses(task_.program, model_, plan, d, capacities_[d]);
+        if (made.laid_out) choose_later_addresses(task_.program, model_, plan, capacities_);
         // Moves to make room are many in long programs; more slack comes first there.
         if (!made.laid_out && is_long() && !last && !account.exhausted()) return result;
         stay_plan loose = plan;
@@ -209,8 +208,7 @@ private:
         best = stowed_plan();
         best.planned = decision.cost();
         best.laid_out = true;
-        for (memory_index d = 0; d < model_.devices; ++d)
-            choose_later_addresses(task_.program, model_, plan, d, capacities_[d]);
+        choose_later_addresses(task_.program, model_, plan, capacities_);
         stower sweep(task_, model_, decision, std::move(plan), capacities_, save_late_);
         return sweep(best.lines);
     }

@@ -238,8 +238,7 @@ private:
             if (fits) first_shape_ = k > 0 ? k - 1 : 0;
             if (fits || account.exhausted()) break;
         }
-        for (memory_index d = 0; fits && d < model_.devices; ++d)
-            choose_later_addresses(task_.program, model_, plan, d, capacities_[d]);
+        if (fits) choose_later_addresses(task_.program, model_, plan, capacities_);
         // Where no layout fits, room is made by moves inside the device: worth a few trials only.
         if (only == any_shape && !fits && ++unfit_ > most_unfit) return never;
         stowed_plan made;
